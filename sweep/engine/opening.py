@@ -1,0 +1,114 @@
+"""A grid as open arrays: every input is longer than 1 only along the axes that set it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.grid.model import Axis, Grid
+from sweep.kernels.graph import Switches
+
+Array = NDArray[Any]
+Dims = frozenset[int]
+"""Positions of axes in the grid's canonical order."""
+
+_DEFAULTS = {"gpu.tensor_parallel": 1, "gpu.reserved_bytes": 0, "gpu.activation_bytes_per_chunk_token": 0}
+_WIDTH = "model.kv_bytes_per_value"
+_CHUNK_ACTIVATION = "gpu.activation_bytes_per_chunk_token"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Open arrays of one rank, with the axes that each depends on by declaration (an axis of length 1 counts)."""
+
+    lengths: tuple[int, ...]
+    arrays: Mapping[str, Array]
+    dims: Mapping[str, Dims]
+
+    def replaced(self, name: str, values: Array, dims: Dims) -> Inputs:
+        """The same inputs with one of them exchanged (a traffic scale per configuration, another bound)."""
+        return Inputs(self.lengths, {**self.arrays, name: values}, {**self.dims, name: dims})
+
+    def region(self, slices: tuple[slice, ...]) -> Inputs:
+        """The inputs of a rectangular part of the grid."""
+        lengths = tuple(len(range(*s.indices(n))) for s, n in zip(slices, self.lengths, strict=True))
+        arrays = {name: cut(array, slices) for name, array in self.arrays.items()}
+        return Inputs(lengths, arrays, self.dims)
+
+
+def cut(array: Array, slices: tuple[slice, ...]) -> Array:
+    """An open array restricted to a region; along dimensions of length 1 it already holds for every index."""
+    return array[tuple(s if n > 1 else slice(None) for s, n in zip(slices, array.shape, strict=True))]
+
+
+def switches_of(grid: Grid) -> Switches:
+    """What the grid's base turns on."""
+    return Switches(
+        from_slo=tuple(grid.from_slo(class_id) for class_id in grid.class_ids),
+        scale_concurrency=grid.scale_concurrency,
+        step_time=grid.step_time,
+        capacity_from_step_time=grid.capacity_from_step_time,
+        model=grid.model,
+        from_memory=grid.from_memory,
+        chunk_activation=_sets(grid, _CHUNK_ACTIVATION) or grid.base.get(_CHUNK_ACTIVATION, 0) != 0,
+        admission_control=grid.admission_control_enabled,
+    )
+
+
+def _sets(grid: Grid, path: str) -> bool:
+    return any(path in axis.fields for axis in grid.axes)
+
+
+def open_inputs(grid: Grid) -> Inputs:
+    """Every integer field of the grid as an open array."""
+    rank = len(grid.axes)
+    arrays: dict[str, Array] = {"one": _point(1, rank)}
+    dims: dict[str, Dims] = {"one": frozenset()}
+    for path, value in {**_DEFAULTS, **grid.base}.items():
+        for name, number in _numbers(_input_name(grid, path), value):
+            arrays[name], dims[name] = _point(number, rank), frozenset()
+    for position, axis in enumerate(grid.axes):
+        for path in axis.fields:
+            for name, column in _columns(grid, axis, path, _input_name(grid, path)):
+                shape = [1] * rank
+                shape[position] = len(axis)
+                arrays[name], dims[name] = column.reshape(shape), frozenset((position,))
+    return Inputs(tuple(len(axis) for axis in grid.axes), arrays, dims)
+
+
+def _input_name(grid: Grid, path: str) -> str:
+    """A class' path by the class' number: an id is a label, and kernels see none. An id may hold dots."""
+    if not path.startswith("class."):
+        return path
+    class_id, _, field = path.removeprefix("class.").rpartition(".")
+    return f"class.{grid.class_ids.index(class_id)}.{field}"
+
+
+def _point(value: int, rank: int) -> Array:
+    return np.full((1,) * rank, value, dtype=np.int64)
+
+
+def _numbers(name: str, value: Any) -> list[tuple[str, int]]:
+    """The integers that stand for a field's value: none for a text or a switch, two for a ratio."""
+    if name == _WIDTH:
+        ratio = Fraction(value)
+        return [(f"{name}.numerator", ratio.numerator), (f"{name}.denominator", ratio.denominator)]
+    if isinstance(value, bool) or not isinstance(value, int):
+        return []
+    return [(name, value)]
+
+
+def _columns(grid: Grid, axis: Axis, path: str, name: str) -> list[tuple[str, Array]]:
+    if not axis.is_choice and name != _WIDTH:
+        values = axis.values
+        if isinstance(values, range):
+            return [(name, np.arange(values.start, values.stop, values.step, dtype=np.int64))]
+        return [(name, np.array(values, dtype=np.int64))]
+    labelled = [axis.setting(i).get(path, grid.base.get(path)) for i in range(len(axis))]
+    rows = [dict(_numbers(name, value)) for value in labelled]
+    return [(key, np.array([row[key] for row in rows], dtype=np.int64)) for key in rows[0]]

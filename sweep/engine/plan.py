@@ -1,0 +1,161 @@
+"""What a run will do, as a pure function of the grid and the options: sizes, arithmetic, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from sweep.engine.catalogue import Quantity, quantities
+from sweep.engine.evaluate import SHARED_VALUES, Evaluation
+from sweep.errors import RefusedSize
+from sweep.exact.interval import Interval
+from sweep.grid.model import Grid
+from sweep.store.layout import slab_shape
+
+STORED_VALUES = 2**22
+"""A quantity with more values than this is recomputed by the reader, not stored."""
+
+AUTO_MASK_CELLS = 2**28
+"""`--materialize auto` stores the mask up to this many cells (half a gigabyte before compression)."""
+
+MAX_CELLS = 2 * 10**10
+"""A run judges every cell; beyond this it would take minutes to hours and is refused."""
+
+THREADS = 2
+AHEAD = 4
+"""Tiles in flight between the computing threads and the one writer."""
+
+STORE_CHOICES = ("all", "small", "none")
+MATERIALIZE_CHOICES = ("auto", "always", "never")
+
+
+@dataclass(frozen=True)
+class PlannedQuantity:
+    """One variable of the result and how it is computed."""
+
+    quantity: Quantity
+    dims: tuple[str, ...]
+    values: int
+    arithmetic: str
+    """`int64` where the proof holds over the whole grid, else `object`."""
+    lower: int
+    upper: int
+    """The hull of every intermediate, by the proof."""
+    stored: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The sizes of a run."""
+
+    cells: int
+    configurations: int
+    tile: tuple[int, ...]
+    tiles: int
+    mask_stored: bool
+    capacity_stored: bool
+    quantities: tuple[PlannedQuantity, ...]
+    stored_bytes: int
+    """Uncompressed bytes that the file will hold at most; limbs not counted."""
+    peak_bytes: int
+    """Upper estimate of the memory that arrays take at once, in bytes."""
+
+    def as_json(self) -> Mapping[str, object]:
+        """The plan with stable keys."""
+        return {
+            "cells": self.cells,
+            "configurations": self.configurations,
+            "tiles": self.tiles,
+            "tile": list(self.tile),
+            "mask_stored": self.mask_stored,
+            "capacity_stored": self.capacity_stored,
+            "stored_bytes": self.stored_bytes,
+            "peak_bytes": self.peak_bytes,
+            "quantities": {
+                planned.quantity.name: {
+                    "dims": list(planned.dims),
+                    "values": planned.values,
+                    "arithmetic": planned.arithmetic,
+                    "intermediates": [planned.lower, planned.upper],
+                    "stored": planned.stored,
+                }
+                for planned in self.quantities
+            },
+        }
+
+
+def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str = "auto") -> Plan:
+    """The plan of a run.
+
+    Args:
+        grid: the grid.
+        ev: its evaluation; nothing of it is computed here, only proven.
+        store: which quantities to store: `all`, `small` (at most 2^22 values) or `none`.
+        materialize: whether to store the mask: `auto` (up to 2^28 cells), `always`, `never`.
+    """
+    planned = tuple(_planned(grid, ev, quantity, store) for quantity in quantities(ev))
+    tile = slab_shape(grid.shape)
+    mask = materialize == "always" or (materialize == "auto" and grid.cells <= AUTO_MASK_CELLS)
+    capacity = store == "all" or grid.configurations <= STORED_VALUES
+    stored = sum(8 * p.values for p in planned if p.stored)
+    stored += (2 + 1) * grid.cells * mask + (8 + 2) * grid.configurations * capacity
+    return Plan(
+        cells=grid.cells,
+        configurations=grid.configurations,
+        tile=tile,
+        tiles=prod(-(-n // step) for n, step in zip(grid.shape, tile, strict=True)),
+        mask_stored=mask,
+        capacity_stored=capacity,
+        quantities=planned,
+        stored_bytes=stored,
+        peak_bytes=_peak_bytes(ev, planned, prod(tile)),
+    )
+
+
+def _planned(grid: Grid, ev: Evaluation, quantity: Quantity, store: str) -> PlannedQuantity:
+    proof = ev.proof(quantity.node)
+    values = ev.size(quantity.node)
+    dims = ev.dims(quantity.node)
+    return PlannedQuantity(
+        quantity=quantity,
+        dims=tuple(axis.dim for i, axis in enumerate(grid.axes) if i in dims),
+        values=values,
+        arithmetic=proof.arithmetic,
+        lower=proof.peak.lo,
+        upper=proof.peak.hi,
+        stored=store == "all" or (store == "small" and values <= STORED_VALUES),
+    )
+
+
+def _peak_bytes(ev: Evaluation, planned: tuple[PlannedQuantity, ...], tile_cells: int) -> int:
+    """Shared nodes, tiles in flight, and one block of a quantity with its temporaries.
+
+    An element costs 8 bytes in int64 and about 40 as a Python int (a pointer and an object of 32 bytes).
+    """
+    width = {"int64": 8, "object": 40}
+    shared = sum(
+        ev.size(name) * width[ev.proof(name).arithmetic] if isinstance(ev.proof(name).range, Interval) else ev.size(name)
+        for name in ev.graph
+        if ev.shares(name)
+    )
+    widest = max((width[p.arithmetic] for p in planned), default=8)
+    in_flight = (AHEAD + THREADS) * tile_cells * 2 + THREADS * tile_cells * 4 * widest
+    block = min(max((p.values for p in planned), default=0), SHARED_VALUES) * 6 * widest
+    return shared + in_flight + block
+
+
+def refuse(plan: Plan, free_disk_bytes: int) -> None:
+    """Raise RefusedSize where the run would not end in reasonable time or on this disk, before anything is made."""
+    if plan.cells > MAX_CELLS:
+        raise RefusedSize(
+            f"the grid has {plan.cells:,} cells and {plan.configurations:,} configurations, more than the "
+            f"{MAX_CELLS:,} cells that a run judges: thin out an axis, or look at it with --dry-run".replace(",", " ")
+        )
+    if plan.stored_bytes > 64 * free_disk_bytes:
+        # zlib brings a mask to a hundredth and figures to a tenth of their size; beyond 64 times nothing helps.
+        raise RefusedSize(
+            f"the result would hold {plan.stored_bytes:,} bytes before compression and the disk has "
+            f"{free_disk_bytes:,} free: use --store none or --materialize never, or write elsewhere with -o"
+            .replace(",", " ")
+        )

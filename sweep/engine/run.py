@@ -1,0 +1,267 @@
+"""A run, from a grid to a sealed file: capacity, quantities, reasons, masks, self-check, seal."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sweep.engine.catalogue import PERMILLE, Quantity, quantities
+from sweep.engine.check import Samples, check_capacity, check_cells, check_point
+from sweep.engine.evaluate import Evaluation, narrowed
+from sweep.engine.largest import CAPACITY, LIMITING, Point, capacity_blocks, first_in_order, limiting_masks
+from sweep.engine.opening import Array, Dims, open_inputs, switches_of
+from sweep.engine.plan import AHEAD, STORED_VALUES, THREADS, Plan, PlannedQuantity
+from sweep.engine.tally import Tally, histogram
+from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reason_array, reported_rules, union_dims
+from sweep.errors import RecordFault
+from sweep.exact.interval import Interval, fits_int64
+from sweep.grid.model import Grid
+from sweep.kernels.graph import build
+from sweep.records.codes import INVALID_REASONS, VIOLATION_CODES
+from sweep.records.wording import CLAIM, CLAIM_SENTENCE
+from sweep.reference.build import records_of
+from sweep.store.layout import Variable, slabs
+from sweep.store.write import ResultWriter
+
+Progress = Callable[[int, int], None]
+Region = tuple[slice, ...]
+
+VIOLATIONS, REASON = "violations", "invalid_reason"
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run found."""
+
+    grid: Grid
+    plan: Plan
+    tally: Tally
+    reasons: Mapping[str, int]
+    """Invalid cells per reason, every reason of the audit."""
+    best: Point | None
+    """The largest operating point; None where nothing is feasible."""
+    path: Path
+    checked: int
+    """How many cells the scalar reference judged again."""
+
+
+def evaluation_of(grid: Grid) -> Evaluation:
+    """The kernel graph of a grid over its open inputs."""
+    return Evaluation(build(switches_of(grid)), open_inputs(grid))
+
+
+def execute(grid: Grid, ev: Evaluation, plan: Plan, path: Path, force: bool, progress: Progress) -> RunSummary:
+    """Run a plan and write the result file, complete or not at all.
+
+    Args:
+        grid: the grid.
+        ev: its evaluation.
+        plan: what to store.
+        path: the result file; it appears only when it is complete, checked and sealed.
+        force: replace a file that is not a result of this grid.
+        progress: called with the cells done and all cells.
+
+    Raises:
+        SelfCheckFault: a kernel and the reference disagree.
+        ResultFault: the file cannot be written, or is another one and `force` is off.
+    """
+    with ResultWriter(path, grid, force) as writer:
+        job = _Job(grid, ev, plan, writer)
+        best = job.capacity()
+        job.samples = Samples(check_cells(grid, best))
+        job.quantities()
+        reasons = job.reasons()
+        tally = job.masks(progress)
+        checked = job.check(best)
+        writer.finish(_attributes(grid, plan, job.recomputed, checked))
+    return RunSummary(grid, plan, tally, reasons, best, path, checked)
+
+
+class _Job:
+    """The state that the steps of one run share."""
+
+    def __init__(self, grid: Grid, ev: Evaluation, plan: Plan, writer: ResultWriter) -> None:
+        self.grid, self.ev, self.plan, self.writer = grid, ev, plan, writer
+        self.samples = Samples(check_cells(grid, None))
+        self.capacity_samples = self.samples
+        self.reported = reported_rules(ev)
+        self.recomputed: list[str] = []
+
+    def _dim_names(self, dims: Dims) -> tuple[str, ...]:
+        return tuple(axis.dim for i, axis in enumerate(self.grid.axes) if i in dims)
+
+    def _put(self, name: str, dims: Dims, region: Region, values: Array) -> None:
+        """Write an open block of a variable that has only some of the axes."""
+        lengths = [n for i, n in enumerate(values.shape) if i in dims]
+        part = tuple(s for i, s in enumerate(region) if i in dims)
+        self.writer.write(name, part, np.ascontiguousarray(values).reshape(lengths))
+
+    def capacity(self) -> Point | None:
+        """Find the largest point; write the capacity of every configuration and what limits it."""
+        dims = frozenset(range(len(self.grid.axes) - 1))
+        names = self._dim_names(dims)
+        if self.plan.capacity_stored:
+            text = "largest feasible traffic scale, exact, on the axis or not; 0 where none is"
+            self.writer.create(Variable(CAPACITY, "i8", names, {"long_name": text, "units": PERMILLE}))
+            self.writer.create(Variable(LIMITING, "u2", names, _mask_attributes("violations one permille above the largest feasible traffic scale")))
+        else:
+            self.recomputed += [CAPACITY, LIMITING]
+        best: Point | None = None
+        for region, capacity in capacity_blocks(self.ev):
+            part = self.ev.tile(region)
+            found = first_in_order(capacity, tuple(s.start or 0 for s in region))
+            if found is not None and (best is None or found.key < best.key):
+                best = found
+            self.capacity_samples.take(CAPACITY, region, capacity)
+            if self.plan.capacity_stored or self.capacity_samples.holds(region):
+                limiting = limiting_masks(part, capacity, self.grid.admission_control_enabled)
+                self.capacity_samples.take(LIMITING, region, limiting)
+            if self.plan.capacity_stored:
+                self._put(CAPACITY, dims, region, capacity)
+                self._put(LIMITING, dims, region, limiting)
+        return best
+
+    def quantities(self) -> None:
+        """Compute every quantity at the cells to check, and write those that the plan stores."""
+        for planned in self.plan.quantities:
+            quantity, dims = planned.quantity, self.ev.dims(planned.quantity.node)
+            if not planned.stored:
+                self.recomputed.append(quantity.name)
+                continue
+            self.writer.create(self._variable(planned, dims))
+            for region, values in self._blocks(quantity, dims):
+                self.samples.take(quantity.name, region, values)
+                self._put(quantity.name, dims, region, values)
+
+    def _blocks(self, quantity: Quantity, dims: Dims) -> Iterator[tuple[Region, Array]]:
+        for region in dims_regions(self.ev.lengths, dims):
+            part = self.ev.tile(region)
+            yield region, np.broadcast_to(part.get(quantity.node), open_shape(part.lengths, dims))
+
+    def _variable(self, planned: PlannedQuantity, dims: Dims) -> Variable:
+        quantity = planned.quantity
+        attrs: dict[str, Any] = {"long_name": quantity.long_name, "units": quantity.units}
+        if not quantity.name.startswith("bound_"):
+            attrs["undefined_value"] = np.int64(-1)
+        attrs["arithmetic"] = planned.arithmetic
+        attrs["intermediates"] = f"{planned.lower} to {planned.upper}"
+        return Variable(quantity.name, "i8", self._dim_names(dims), attrs, limbs=self._needs_limbs(quantity, dims))
+
+    def _needs_limbs(self, quantity: Quantity, dims: Dims) -> bool:
+        """Whether a value, not merely the proof, is outside int64."""
+        known = self.ev.proof(quantity.node).range
+        if isinstance(known, Interval) and fits_int64(known.lo, known.hi):
+            return False
+        return any(narrowed(values).dtype == object for _, values in self._blocks(quantity, dims))
+
+    def reasons(self) -> dict[str, int]:
+        """Count the invalid cells per reason; write the reasons over the axes of those that occur."""
+        dims = union_dims(self.ev, self.reported)
+        shape = open_shape(self.ev.lengths, dims)
+        stored = prod(shape) <= STORED_VALUES or self.plan.mask_stored
+        if stored:
+            self.writer.create(Variable(REASON, "u1", self._dim_names(dims), _reason_attributes()))
+        else:
+            self.recomputed.append(REASON)
+        counts = np.zeros(len(INVALID_REASONS), dtype=np.int64)
+        for region in dims_regions(self.ev.lengths, dims):
+            part = self.ev.tile(region)
+            codes = reason_array(part, self.reported)
+            counts += np.bincount(codes.reshape(-1), minlength=len(INVALID_REASONS))
+            self.samples.take(REASON, region, codes)
+            if stored:
+                self._put(REASON, dims, region, codes)
+        each = self.grid.cells // prod(shape)
+        return {code: int(n) * each for code, n in zip(INVALID_REASONS[1:], counts[1:], strict=True)}
+
+    def masks(self, progress: Progress) -> Tally:
+        """Judge every cell, tile by tile on threads; count, sample, and write in C order."""
+        maker = MaskMaker(self.ev, self.reported, self.grid.admission_control_enabled)
+        stored = self.plan.mask_stored
+        if stored:
+            names = self._dim_names(frozenset(range(len(self.grid.axes))))
+            self.writer.create(Variable(VIOLATIONS, "u2", names, _mask_attributes("violations; 0 where the cell is feasible")))
+        else:
+            self.recomputed.append(VIOLATIONS)
+        tally, done = Tally(), 0
+
+        def judge_tile(region: Region) -> tuple[Region, Array, Array]:
+            mask = maker.make(region)
+            return region, mask, histogram(mask)
+
+        progress(0, self.plan.cells)
+        for region, mask, counts in _ordered(judge_tile, slabs(self.grid.shape, self.plan.tile)):
+            tally.add(counts)
+            self.samples.take(VIOLATIONS, region, mask)
+            if stored:
+                self.writer.write(VIOLATIONS, region, mask)
+            done += mask.size
+            progress(done, self.plan.cells)
+        return tally
+
+    def check(self, best: Point | None) -> int:
+        """Every sampled value against the scalar reference, before the file is sealed."""
+        checked = self.samples.compare(self.grid)
+        checked += check_capacity(self.grid, self.capacity_samples)
+        if best is not None:
+            checked += check_point(self.grid, self.ev, best, quantities(self.ev))
+        return checked
+
+
+def _ordered(
+    work: Callable[[Region], tuple[Region, Array, Array]], todo: Iterator[Region]
+) -> Iterator[tuple[Region, Array, Array]]:
+    """Results in order, computed ahead of their use by a bounded number of tiles."""
+    pending: deque[Future[tuple[Region, Array, Array]]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        try:
+            for region in todo:
+                pending.append(pool.submit(work, region))
+                if len(pending) >= AHEAD:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def _mask_attributes(text: str) -> dict[str, Any]:
+    bits = [*range(len(VIOLATION_CODES)), 15]
+    return {
+        "long_name": text,
+        "flag_masks": np.array([1 << bit for bit in bits], dtype=np.uint16),
+        "flag_meanings": " ".join([*VIOLATION_CODES, "invalid"]),
+    }
+
+
+def _reason_attributes() -> dict[str, Any]:
+    return {
+        "long_name": "why the cell's records cannot be built",
+        "flag_values": np.arange(len(INVALID_REASONS), dtype=np.uint8),
+        "flag_meanings": " ".join(INVALID_REASONS),
+    }
+
+
+def _attributes(grid: Grid, plan: Plan, recomputed: list[str], checked: int) -> dict[str, str | int]:
+    try:
+        contract, workload = records_of(grid.fields((0,) * len(grid.axes)), grid.class_ids)
+        ids = (contract.content_id, workload.content_id)
+    except RecordFault:
+        ids = ("", "")
+    return {
+        "claim": CLAIM,
+        "comment": CLAIM_SENTENCE,
+        "contract_content_id": ids[0],
+        "workload_content_id": ids[1],
+        "recomputed": " ".join(recomputed),
+        "reference_checked_cells": checked,
+    }
+

@@ -1,0 +1,136 @@
+"""Invalid reasons and violation masks, tile by tile, from the fewest small arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from sweep.engine.evaluate import SHARED_VALUES, Evaluation
+from sweep.engine.opening import Array, Dims, cut
+from sweep.exact.interval import Truth
+from sweep.kernels.graph import BITS, RULES
+from sweep.store.layout import slab_shape, slabs
+
+INVALID = 0x8000
+"""Bit 15, alone in an invalid cell."""
+
+ADMISSION_OFF = 0x0001
+
+
+def open_shape(lengths: tuple[int, ...], dims: Dims) -> tuple[int, ...]:
+    """The shape over some axes only, 1 along the others."""
+    return tuple(n if i in dims else 1 for i, n in enumerate(lengths))
+
+
+def dims_regions(lengths: tuple[int, ...], dims: Dims) -> Iterator[tuple[slice, ...]]:
+    """Tiles over some axes only; along the others a region is everything, since nothing depends on them."""
+    shape = open_shape(lengths, dims)
+    for region in slabs(shape, slab_shape(shape)):
+        yield tuple(s if i in dims else slice(None) for i, s in enumerate(region))
+
+
+def _may_hold(ev: Evaluation, name: str) -> bool:
+    known = ev.proof(name).range
+    return not isinstance(known, Truth) or known.can_be_true
+
+
+def reported_rules(ev: Evaluation) -> tuple[str, ...]:
+    """The rules that are the lowest applicable one in at least one cell, in order.
+
+    A rule counts when it holds in a cell where no reported lower rule does; a lower rule that is never reported is
+    everywhere hidden behind reported ones, so leaving it out changes nothing.
+    """
+    reported: list[str] = []
+    for rule in RULES:
+        if rule in ev.graph and _may_hold(ev, rule) and _holds_first(ev, rule, reported):
+            reported.append(rule)
+    return tuple(reported)
+
+
+def _holds_first(ev: Evaluation, rule: str, lower: Sequence[str]) -> bool:
+    alone = any(ev.tile(region).get(rule).any() for region in dims_regions(ev.lengths, ev.dims(rule)))
+    if not alone or not lower:
+        return alone
+    dims = frozenset[int]().union(*[ev.dims(name) for name in (rule, *lower)])
+    for region in dims_regions(ev.lengths, dims):
+        part = ev.tile(region)
+        first = part.get(rule)
+        for name in lower:
+            first = first & ~part.get(name)
+        if first.any():
+            return True
+    return False
+
+
+def union_dims(ev: Evaluation, names: Sequence[str]) -> Dims:
+    """The axes that any of the nodes depends on."""
+    return frozenset[int]().union(*[ev.dims(name) for name in names])
+
+
+def reason_array(ev: Evaluation, reported: Sequence[str]) -> Array:
+    """The lowest reason that applies, uint8, open over the union of the rules' axes."""
+    shape = open_shape(ev.lengths, union_dims(ev, reported))
+    codes = np.zeros(shape, dtype=np.uint8)
+    for rule in reversed(reported):
+        np.copyto(codes, np.uint8(int(rule.rpartition(".")[2])), where=ev.get(rule))
+    return codes
+
+
+class MaskMaker:
+    """Makes the violation mask of any tile: small masks are folded once, large ones compared in the tile.
+
+    Folding ORs a mask into another that already spans its axes, so that a tile costs one pass per *maximal* small
+    mask. Bit 15 is set beside others at first; since it is the highest bit that occurs, one minimum with 0x8000
+    leaves it alone in invalid cells and changes nothing elsewhere.
+    """
+
+    def __init__(self, ev: Evaluation, reported: Sequence[str], admission_control: bool) -> None:
+        self._ev = ev
+        self._constant = 0 if admission_control else ADMISSION_OFF
+        self._clip = bool(reported)
+        flags = [(bit, 1 << int(bit.rpartition(".")[2])) for bit in BITS[1:]] + [(rule, INVALID) for rule in reported]
+        live = [(name, value) for name, value in flags if _may_hold(ev, name)]
+        self._large = [(name, value) for name, value in live if not ev.shares(name)]
+        small = [(name, value) for name, value in live if ev.shares(name)]
+        self._pieces = fold([_mask(ev.get(name), value) for name, value in small])
+        for name, _ in self._large:
+            ev.warm([name])
+
+    def make(self, region: tuple[slice, ...], out: Array | None = None) -> Array:
+        """The mask of a tile, uint16, full over its axes.
+
+        Args:
+            region: the tile.
+            out: an array of the tile's shape to fill, instead of a new one.
+        """
+        part = self._ev.tile(region)
+        if out is None:
+            out = np.empty(part.lengths, dtype=np.uint16)
+        out.fill(self._constant)
+        for piece in self._pieces:
+            np.bitwise_or(out, cut(piece, region), out=out)
+        for name, value in self._large:
+            np.bitwise_or(out, _mask(part.get(name), value), out=out)
+        if self._clip:
+            np.minimum(out, np.uint16(INVALID), out=out)
+        return out
+
+
+def _mask(flag: Array, value: int) -> Array:
+    return np.multiply(flag, np.uint16(value), dtype=np.uint16)
+
+
+def fold(masks: Sequence[Array], limit: int = SHARED_VALUES) -> list[Array]:
+    """OR open masks together as long as the union of their axes stays at most `limit` values or as large as one."""
+    pieces: list[Array] = []
+    for mask in sorted(masks, key=lambda m: (-m.size, m.shape)):
+        for i, piece in enumerate(pieces):
+            merged = np.broadcast_shapes(piece.shape, mask.shape)
+            if prod(merged) <= max(limit // 8, piece.size):
+                pieces[i] = piece | mask
+                break
+        else:
+            pieces.append(mask)
+    return [piece for piece in pieces if piece.any()]

@@ -1,0 +1,159 @@
+"""The largest feasible traffic scale of a configuration, from thresholds instead of a walk along the axis.
+
+Why one number per configuration says everything along traffic. Let x be the scale. Arrivals and peak concurrencies
+are ceilings of nondecreasing functions of x, so every load (work, active sequences, KV tokens) and every range rule
+is monotone in x: once broken it stays broken. The queue delay is the exception, since it is 86 400 000 ms from
+u = 1000 ‰ on, whatever it was just below; but u ≥ 1000 always breaks the utilisation bound (≤ 999), and for
+u ≤ 999 the delay grows with u. Hence feasibility is a prefix 1…T of the scales, and T is the least of the
+thresholds below. With it the iteration time, with 0 ≤ X the time left for queueing, u ≤ 999:
+
+    ⌈it·u/(1000 − u)⌉ ≤ X  ⇔  it·u ≤ X·(1000 − u)  ⇔  u ≤ ⌊1000·X/(it + X)⌋     (which is ≤ 999 as it ≥ 1)
+    ⌈W/C⌉ ≤ u              ⇔  W ≤ u·C
+    ⌈1000·S/D⌉ ≤ X         ⇔  S ≤ ⌊X·D/1000⌋
+    S·b ≤ K                ⇔  S ≤ ⌊K/b⌋
+
+A threshold of 0 means that not even scale 1 is feasible.
+"""
+
+from sweep.exact.ops import (
+    Flag,
+    Number,
+    ceil_div,
+    clamp,
+    floor_div,
+    largest_within,
+    maximum,
+    minimum,
+    select,
+)
+from sweep.kernels import domain
+from sweep.kernels.figures import total
+
+
+def arrival_cap(declared: Number, replicas: Number) -> Number:
+    """The largest scale (≤ 10^15) at which a class' arrivals stay in range."""
+    cap = floor_div(domain.ARRIVAL_MILLIRPS[1] * 1000 * replicas, declared)
+    return minimum(cap, domain.SCALE_MAX_PERMILLE)
+
+
+def peak_cap_scaled(declared: Number, replicas: Number) -> Number:
+    """The largest scale at which a scaled peak concurrency stays in range."""
+    return floor_div(domain.PEAK_CONCURRENCY[1] * 1000 * replicas, declared)
+
+
+def stay_permille_ms(max_ttft: Number, max_tpot: Number, output_tokens: Number, burst: Number) -> Number:
+    """G: the longest stay that the SLO allows, times the burst factor; peak = ⌈arrival·G/10^9⌉."""
+    return (max_ttft + output_tokens * max_tpot) * burst
+
+
+def peak_cap_from_slo(declared: Number, replicas: Number, stay: Number) -> Number:
+    """The largest scale at which a concurrency from Little's law stays in range: ⌈a·G/10^9⌉ ≤ 10^6 ⇔ a ≤ ⌊10^15/G⌋."""
+    arrival = minimum(
+        floor_div(domain.PEAK_CONCURRENCY[1] * domain.BURST_UNIT, stay), domain.ARRIVAL_MILLIRPS[1]
+    )
+    return floor_div(arrival * (1000 * replicas), declared)
+
+
+def least(*caps: Number) -> Number:
+    """The smallest of the caps."""
+    result = caps[0]
+    for cap in caps[1:]:
+        result = minimum(result, cap)
+    return result
+
+
+def utilization_limit(
+    max_utilization: Number, max_queue_delay: Number, max_ttft: Number, prefill_service: Number, iteration: Number
+) -> Number:
+    """The largest total utilisation in ‰ within its bound, the queue bound and what the TTFT bound leaves; −1: none."""
+    left = minimum(max_queue_delay, max_ttft - prefill_service)
+    wait = maximum(left, 0)
+    queued = floor_div(1000 * wait, clamp(iteration, *domain.ITERATION_MS) + wait)
+    return select(left >= 0, minimum(max_utilization, queued), -1)
+
+
+def work_limit(utilization: Number, rate: Number) -> Number:
+    """Work that a rate serves within a utilisation: ⌈W/rate⌉ ≤ u ⇔ W ≤ u·rate."""
+    return utilization * rate
+
+
+def capacity_work_limit(utilization: Number, capacity: Number) -> Number:
+    """The same for the whole token capacity, clamped to its bounds (cells outside are invalid)."""
+    return utilization * clamp(capacity, *domain.CAPACITY)
+
+
+def scale_for_work(limit: Number, cap: Number, replicas: Number, *arrivals_and_tokens: Number) -> Number:
+    """The largest scale x ≤ cap with Σ ⌈A·x/M⌉·w ≤ limit, M = 1000·replicas.
+
+    From A·x/M ≤ ⌈A·x/M⌉ ≤ (A·x + M − 1)/M, with s = Σ A·w: x ≤ ⌊limit·M/s⌋ is necessary, and
+    x ≤ ⌊(limit·M − (M − 1)·Σ w)/s⌋ is sufficient. That bracket is what the bisection starts from.
+    """
+    declared, weights = arrivals_and_tokens[::2], arrivals_and_tokens[1::2]
+    unit = 1000 * replicas
+    slope = total(*[a * w for a, w in zip(declared, weights, strict=True)])
+    reach = limit * unit
+    hi = minimum(cap, floor_div(maximum(reach, 0), slope))
+    lo = minimum(floor_div(maximum(reach - (unit - 1) * total(*weights), 0), slope), hi)
+
+    def load(x: Number) -> Number:
+        return total(*[ceil_div(a * x, unit) * w for a, w in zip(declared, weights, strict=True)])
+
+    return largest_within(load, limit, lo, hi)
+
+
+def sequences_limit(slots: Number, max_tpot: Number, decode: Number) -> Number:
+    """How many active sequences both the batch slots and the TPOT bound allow."""
+    return minimum(slots, floor_div(max_tpot * decode, 1000))
+
+
+def kv_tokens_limit(max_kv_bytes: Number, bytes_per_token: Number) -> Number:
+    """How many tokens the KV bound holds."""
+    width = clamp(bytes_per_token, *domain.KV_BYTES_PER_TOKEN)
+    return floor_div(clamp(max_kv_bytes, 0, domain.KV_BYTES[1]), width)
+
+
+def limit_left(limit: Number, *fixed: Number) -> Number:
+    """What a limit leaves after the loads that do not grow with the traffic; arguments: weight, load, weight, load, …."""
+    pairs = zip(fixed[::2], fixed[1::2], strict=True)
+    return limit - total(*[weight * load for weight, load in pairs])
+
+
+def scale_if_fits(left: Number, cap: Number) -> Number:
+    """The cap where fixed loads are within their limit, else 0."""
+    return select(left >= 0, cap, 0)
+
+
+def scale_for_peaks(left: Number, cap: Number, replicas: Number, scaled: int, *terms: Number) -> Number:
+    """The largest scale x ≤ cap with Σ v·peak(x) ≤ left over the classes whose concurrency grows with x; 0 if none.
+
+    `terms` holds v, N for each of the first `scaled` classes (peak = ⌈N·x/M⌉, M = 1000·replicas), then v, A, G for
+    each class whose peak is Little's law (⌈⌈A·x/M⌉·G/B⌉, B = 10^9). With N·x/M ≤ peak ≤ (N·x + M − 1)/M and
+    A·G·x/(MB) ≤ peak ≤ (A·G·x + (M − 1)·G + M·(B − 1))/(MB) the bracket follows as in `scale_for_work`.
+    """
+    grown = [(terms[2 * i], terms[2 * i + 1]) for i in range(scaled)]
+    rest = terms[2 * scaled :]
+    little = [(rest[i], rest[i + 1], rest[i + 2]) for i in range(0, len(rest), 3)]
+    unit = 1000 * replicas
+    base = domain.BURST_UNIT if little else 1
+    slope = total(*[v * n * base for v, n in grown], *[v * (a * g) for v, a, g in little])
+    excess = total(
+        *[v * ((unit - 1) * base) for v, _ in grown],
+        *[v * ((unit - 1) * g + unit * (base - 1)) for v, _, g in little],
+    )
+    reach = left * (unit * base)
+    hi = minimum(cap, floor_div(maximum(reach, 0), slope))
+    lo = minimum(floor_div(maximum(reach - excess, 0), slope), hi)
+
+    def load(x: Number) -> Number:
+        return total(
+            *[v * ceil_div(n * x, unit) for v, n in grown],
+            *[v * ceil_div(ceil_div(a * x, unit) * g, domain.BURST_UNIT) for v, a, g in little],
+        )
+
+    # Where even x = 0 is over (left < 0, from the fixed loads) the bracket collapses to 0, which means none.
+    return largest_within(load, left, lo, hi)
+
+
+def largest_scale(feasible_at_all: Flag, *scales: Number) -> Number:
+    """The least threshold where nothing that the traffic does not touch stands in the way, else 0."""
+    return select(feasible_at_all, least(*scales), 0)
