@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from sweep.engine.evaluate import Evaluation
 from sweep.records.bounds import CONTRACT_BOUNDS
+from sweep.records.codes import INVALID_BIT, INVALID_REASONS, VIOLATION_CODES
 
 MS, BYTES, PERMILLE, PER_SECOND, COUNT = "ms", "byte", "1e-3", "s-1", "1"
 
@@ -58,3 +62,25 @@ def quantities(ev: Evaluation) -> tuple[Quantity, ...]:
         if ev.dims(bound_node(field))
     )
     return FIGURES + bounds
+
+
+MASK_TEXT = "violations; 0 where the cell is feasible"
+
+
+def mask_attributes(text: str) -> dict[str, Any]:
+    """CF attributes of a variable that holds violation masks."""
+    bits = [*range(len(VIOLATION_CODES)), INVALID_BIT]
+    return {
+        "long_name": text,
+        "flag_masks": np.array([1 << bit for bit in bits], dtype=np.uint16),
+        "flag_meanings": " ".join([*VIOLATION_CODES, "invalid"]),
+    }
+
+
+def reason_attributes() -> dict[str, Any]:
+    """CF attributes of a variable that holds invalid reasons."""
+    return {
+        "long_name": "why the cell's records cannot be built",
+        "flag_values": np.arange(len(INVALID_REASONS), dtype=np.uint8),
+        "flag_meanings": " ".join(INVALID_REASONS),
+    }

@@ -144,6 +144,6 @@ def narrowed(values: Any) -> Array:
     if array.dtype != object:
         return array
     flat = array.ravel()
-    if flat.size == 0 or (-(2**63) <= min(flat) and max(flat) < 2**63):
+    if flat.size == 0 or (min(flat) >= -(2**63) and max(flat) < 2**63):
         return array.astype(np.int64)
     return array

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 
 from sweep.engine.catalogue import Quantity, quantities
 from sweep.engine.evaluate import SHARED_VALUES, Evaluation
@@ -135,7 +137,9 @@ def _peak_bytes(ev: Evaluation, planned: tuple[PlannedQuantity, ...], tile_cells
     """
     width = {"int64": 8, "object": 40}
     shared = sum(
-        ev.size(name) * width[ev.proof(name).arithmetic] if isinstance(ev.proof(name).range, Interval) else ev.size(name)
+        ev.size(name) * width[ev.proof(name).arithmetic]
+        if isinstance(ev.proof(name).range, Interval)
+        else ev.size(name)
         for name in ev.graph
         if ev.shares(name)
     )
@@ -143,6 +147,14 @@ def _peak_bytes(ev: Evaluation, planned: tuple[PlannedQuantity, ...], tile_cells
     in_flight = (AHEAD + THREADS) * tile_cells * 2 + THREADS * tile_cells * 4 * widest
     block = min(max((p.values for p in planned), default=0), SHARED_VALUES) * 6 * widest
     return shared + in_flight + block
+
+
+def free_bytes(path: Path) -> int:
+    """Free bytes on the disk that a file at this path would be on."""
+    folder = path.resolve().parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def refuse(plan: Plan, free_disk_bytes: int) -> None:
@@ -156,6 +168,7 @@ def refuse(plan: Plan, free_disk_bytes: int) -> None:
         # zlib brings a mask to a hundredth and figures to a tenth of their size; beyond 64 times nothing helps.
         raise RefusedSize(
             f"the result would hold {plan.stored_bytes:,} bytes before compression and the disk has "
-            f"{free_disk_bytes:,} free: use --store none or --materialize never, or write elsewhere with -o"
-            .replace(",", " ")
+            f"{free_disk_bytes:,} free: use --store none or --materialize never, or write elsewhere with -o".replace(
+                ",", " "
+            )
         )

@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from sweep.engine.catalogue import PERMILLE, Quantity, quantities
+from sweep.engine.catalogue import (
+    MASK_TEXT,
+    PERMILLE,
+    Quantity,
+    mask_attributes,
+    quantities,
+    reason_attributes,
+)
 from sweep.engine.check import Samples, check_capacity, check_cells, check_point
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, Point, capacity_blocks, first_in_order, limiting_masks
@@ -24,7 +31,7 @@ from sweep.errors import RecordFault
 from sweep.exact.interval import Interval, fits_int64
 from sweep.grid.model import Grid
 from sweep.kernels.graph import build
-from sweep.records.codes import INVALID_REASONS, VIOLATION_CODES
+from sweep.records.codes import INVALID_REASONS
 from sweep.records.wording import CLAIM, CLAIM_SENTENCE
 from sweep.reference.build import records_of
 from sweep.store.layout import Variable, slabs
@@ -110,7 +117,14 @@ class _Job:
         if self.plan.capacity_stored:
             text = "largest feasible traffic scale, exact, on the axis or not; 0 where none is"
             self.writer.create(Variable(CAPACITY, "i8", names, {"long_name": text, "units": PERMILLE}))
-            self.writer.create(Variable(LIMITING, "u2", names, _mask_attributes("violations one permille above the largest feasible traffic scale")))
+            self.writer.create(
+                Variable(
+                    LIMITING,
+                    "u2",
+                    names,
+                    mask_attributes("violations one permille above the largest feasible traffic scale"),
+                )
+            )
         else:
             self.recomputed += [CAPACITY, LIMITING]
         best: Point | None = None
@@ -167,7 +181,7 @@ class _Job:
         shape = open_shape(self.ev.lengths, dims)
         stored = prod(shape) <= STORED_VALUES or self.plan.mask_stored
         if stored:
-            self.writer.create(Variable(REASON, "u1", self._dim_names(dims), _reason_attributes()))
+            self.writer.create(Variable(REASON, "u1", self._dim_names(dims), reason_attributes()))
         else:
             self.recomputed.append(REASON)
         counts = np.zeros(len(INVALID_REASONS), dtype=np.int64)
@@ -187,7 +201,7 @@ class _Job:
         stored = self.plan.mask_stored
         if stored:
             names = self._dim_names(frozenset(range(len(self.grid.axes))))
-            self.writer.create(Variable(VIOLATIONS, "u2", names, _mask_attributes("violations; 0 where the cell is feasible")))
+            self.writer.create(Variable(VIOLATIONS, "u2", names, mask_attributes(MASK_TEXT)))
         else:
             self.recomputed.append(VIOLATIONS)
         tally, done = Tally(), 0
@@ -233,23 +247,6 @@ def _ordered(
                 future.cancel()
 
 
-def _mask_attributes(text: str) -> dict[str, Any]:
-    bits = [*range(len(VIOLATION_CODES)), 15]
-    return {
-        "long_name": text,
-        "flag_masks": np.array([1 << bit for bit in bits], dtype=np.uint16),
-        "flag_meanings": " ".join([*VIOLATION_CODES, "invalid"]),
-    }
-
-
-def _reason_attributes() -> dict[str, Any]:
-    return {
-        "long_name": "why the cell's records cannot be built",
-        "flag_values": np.arange(len(INVALID_REASONS), dtype=np.uint8),
-        "flag_meanings": " ".join(INVALID_REASONS),
-    }
-
-
 def _attributes(grid: Grid, plan: Plan, recomputed: list[str], checked: int) -> dict[str, str | int]:
     try:
         contract, workload = records_of(grid.fields((0,) * len(grid.axes)), grid.class_ids)
@@ -264,4 +261,3 @@ def _attributes(grid: Grid, plan: Plan, recomputed: list[str], checked: int) -> 
         "recomputed": " ".join(recomputed),
         "reference_checked_cells": checked,
     }
-

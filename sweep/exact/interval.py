@@ -16,7 +16,7 @@ INT64_MAX = 2**63 - 1
 
 def fits_int64(lo: int, hi: int) -> bool:
     """Whether every integer of [lo, hi] is an int64."""
-    return INT64_MIN <= lo and hi <= INT64_MAX
+    return lo >= INT64_MIN and hi <= INT64_MAX
 
 
 @dataclass

@@ -92,15 +92,15 @@ def largest_within(value_at: Callable[[Number], Number], limit: Number, lo: Numb
         return middle
     shape = np.broadcast_shapes(np.shape(limit), np.shape(lo), np.shape(hi))
     dtype = np.result_type(np.asarray(limit), np.asarray(lo), np.asarray(hi))
-    low = np.broadcast_to(np.asarray(lo, dtype=dtype), shape)
-    high = np.maximum(low, np.broadcast_to(np.asarray(hi, dtype=dtype), shape))
-    width = int((high - low).max()) if low.size else 0
+    below = np.broadcast_to(np.asarray(lo, dtype=dtype), shape)
+    above = np.maximum(below, np.broadcast_to(np.asarray(hi, dtype=dtype), shape))
+    width = int((above - below).max()) if below.size else 0
     for _ in range(width.bit_length()):
-        middle = (low + high + 1) // 2
-        holds = value_at(middle) <= limit
-        low = np.where(holds, middle, low)
-        high = np.where(holds, high, np.maximum(middle - 1, low))
-    return low
+        half = (below + above + 1) // 2
+        holds = value_at(half) <= limit
+        below = np.where(holds, half, below)
+        above = np.where(holds, above, np.maximum(half - 1, below))
+    return below
 
 
 def _interval(a: Number, b: Number) -> Interval:

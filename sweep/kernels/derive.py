@@ -20,7 +20,12 @@ def token_capacity(slots: Number, chunk: Number, step: Number) -> Number:
 
 
 def kv_bytes_per_token(
-    layers: Number, kv_heads: Number, head_dim: Number, width_over: Number, width_under: Number, parallel: Number
+    layers: Number,
+    kv_heads: Number,
+    head_dim: Number,
+    width_over: Number,
+    width_under: Number,
+    parallel: Number,
 ) -> Number:
     """Bytes of key and value of one token on all GPUs of a replica; heads are replicated where they are too few."""
     heads = parallel * maximum(1, ceil_div(kv_heads, parallel))
@@ -65,7 +70,12 @@ def peak_fixed(declared: Number, replicas: Number) -> Number:
 
 
 def peak_from_slo(
-    arrival: Number, arrival_in_range: Flag, max_ttft: Number, max_tpot: Number, output_tokens: Number, burst: Number
+    arrival: Number,
+    arrival_in_range: Flag,
+    max_ttft: Number,
+    max_tpot: Number,
+    output_tokens: Number,
+    burst: Number,
 ) -> Number:
     """Little's law at the SLO's own limits: sequences present = arrivals · the longest time each may stay."""
     stay = (max_ttft + output_tokens * max_tpot) * burst

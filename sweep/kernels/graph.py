@@ -14,7 +14,17 @@ from typing import Any
 
 from sweep.kernels import derive, domain, figures, rules, thresholds
 
-RULES = ("reason.1", "reason.2", "reason.3", "reason.4", "reason.5", "reason.6", "reason.7", "reason.8", "reason.9")
+RULES = (
+    "reason.1",
+    "reason.2",
+    "reason.3",
+    "reason.4",
+    "reason.5",
+    "reason.6",
+    "reason.7",
+    "reason.8",
+    "reason.9",
+)
 STATIC_RULES = RULES[:7]
 """The invalid reasons that no traffic scale changes."""
 
@@ -175,7 +185,11 @@ def _add_figures(add: Add, count: int) -> None:
     add("prefill_work", figures.work, *_pairs(count, "arrival", "prompt_tokens"))
     add("decode_work", figures.work, *_pairs(count, "arrival", "output_tokens"))
     add("rates_defined", derive.all_of, "arrivals_in_range", "capacity_in_range")
-    for kind, rate in (("total", "token_capacity_per_second"), ("prefill", "prefill_rate"), ("decode", "decode_rate")):
+    for kind, rate in (
+        ("total", "token_capacity_per_second"),
+        ("prefill", "prefill_rate"),
+        ("decode", "decode_rate"),
+    ):
         name = f"{kind}_utilization_permille"
         add(name, figures.utilization_permille, f"{kind}_work", rate, "rates_defined")
     iteration = ("iteration_time_ms", "iteration_in_range")
@@ -216,7 +230,12 @@ def _add_thresholds(add: Add, on: Switches) -> None:
     caps = _add_caps(add, on)
     add("scale_cap", thresholds.least, *caps)
     bounds = ("contract.max_queue_delay_ms", "contract.max_ttft_ms")
-    limit = ("contract.max_total_utilization_permille", *bounds, "worst_prefill_service_ms", "iteration_time_ms")
+    limit = (
+        "contract.max_total_utilization_permille",
+        *bounds,
+        "worst_prefill_service_ms",
+        "iteration_time_ms",
+    )
     add("utilization_limit", thresholds.utilization_limit, *limit)
     add("total_work_limit", thresholds.capacity_work_limit, "utilization_limit", "token_capacity_per_second")
     for kind in ("prefill", "decode"):

@@ -48,9 +48,7 @@ def stay_permille_ms(max_ttft: Number, max_tpot: Number, output_tokens: Number, 
 
 def peak_cap_from_slo(declared: Number, replicas: Number, stay: Number) -> Number:
     """The largest scale at which a concurrency from Little's law stays in range: ⌈a·G/10^9⌉ ≤ 10^6 ⇔ a ≤ ⌊10^15/G⌋."""
-    arrival = minimum(
-        floor_div(domain.PEAK_CONCURRENCY[1] * domain.BURST_UNIT, stay), domain.ARRIVAL_MILLIRPS[1]
-    )
+    arrival = minimum(floor_div(domain.PEAK_CONCURRENCY[1] * domain.BURST_UNIT, stay), domain.ARRIVAL_MILLIRPS[1])
     return floor_div(arrival * (1000 * replicas), declared)
 
 
@@ -63,7 +61,11 @@ def least(*caps: Number) -> Number:
 
 
 def utilization_limit(
-    max_utilization: Number, max_queue_delay: Number, max_ttft: Number, prefill_service: Number, iteration: Number
+    max_utilization: Number,
+    max_queue_delay: Number,
+    max_ttft: Number,
+    prefill_service: Number,
+    iteration: Number,
 ) -> Number:
     """The largest total utilisation in ‰ within its bound, the queue bound and what the TTFT bound leaves; −1: none."""
     left = minimum(max_queue_delay, max_ttft - prefill_service)

@@ -1,0 +1,67 @@
+"""Exact, exhaustive search for the largest SLO-feasible operating point of an LLM serving replica.
+
+Everything here is a local fluid capacity model, not a queueing analysis and not a device benchmark.
+
+The public names load on first use (PEP 562), so that `import sweep` and `sweep --help` cost nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from sweep._version import __version__
+
+if TYPE_CHECKING:
+    from sweep.api import best_of_grid, explain_grid, load_grid, open_result, parse_grid, plan, run
+    from sweep.labelled import audit_grid
+    from sweep.records import (
+        BatchingContract,
+        BatchingReport,
+        BatchingWorkload,
+        RequestClass,
+        SchedulerProfile,
+    )
+    from sweep.reference import audit
+
+_HOMES = {
+    "sweep.api": ("best_of_grid", "explain_grid", "load_grid", "open_result", "parse_grid", "plan", "run"),
+    "sweep.labelled": ("audit_grid",),
+    "sweep.records": (
+        "BatchingContract",
+        "BatchingReport",
+        "BatchingWorkload",
+        "RequestClass",
+        "SchedulerProfile",
+    ),
+    "sweep.reference": ("audit",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "BatchingContract",
+    "BatchingReport",
+    "BatchingWorkload",
+    "RequestClass",
+    "SchedulerProfile",
+    "__version__",
+    "audit",
+    "audit_grid",
+    "best_of_grid",
+    "explain_grid",
+    "load_grid",
+    "open_result",
+    "parse_grid",
+    "plan",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sweep' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,6 @@
+"""Questions to a result: everything is answered from `grid_effective`, with the kernels that the run used.
+
+Files, in import order: `select` (`--at`), `cell` (one operating point by the reference), `rank` (feasible cells in an
+order), `around` (neighbours and holes), `nearest` (the smallest change that admits a cell), `best`, `verify`,
+`result` (the open file with all of these as methods).
+"""

@@ -1,0 +1,116 @@
+"""The largest SLO-feasible operating point, and what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sweep.engine.evaluate import Evaluation
+from sweep.errors import UsageFault
+from sweep.grid.model import Grid
+from sweep.query.around import Neighbour, holes, neighbours
+from sweep.query.cell import Cell, cell_at, codes_of
+from sweep.query.nearest import Change, smallest_changes
+from sweep.query.rank import objectives_of, ranked
+from sweep.query.select import At, select
+
+
+@dataclass(frozen=True)
+class BestAnswer:
+    """The answer of `best`; where nothing is feasible only `decided` and `smallest_changes` say something."""
+
+    cell: Cell | None
+    """The operating point, at its exact traffic scale."""
+    limiting: Cell | None
+    """The same with one permille more traffic."""
+    on_grid: Cell | None
+    """The best cell among the traffic axis' own values."""
+    neighbours: tuple[Neighbour, ...]
+    holes: dict[str, list[int | str]]
+    cells: int
+    """How many cells the answer decides."""
+    configurations: int
+    """How many configurations (cells at one traffic scale) the answer decides."""
+    top: tuple[Cell, ...]
+    """The first points in the order; the first is `cell`."""
+    smallest_changes: tuple[Change, ...] = ()
+    """Per bound the smallest rise that would admit a point; the relatively smallest first."""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether any operating point is within all bounds."""
+        return self.cell is not None
+
+    def as_json(self) -> dict[str, Any]:
+        """With the stable keys of the definition."""
+        answer: dict[str, Any] = {"feasible": self.feasible}
+        answer["point"] = None if self.cell is None else dict(self.cell.point)
+        answer["report"] = None if self.cell is None else self.cell.report_json()
+        answer["slack"] = None if self.cell is None else self.cell.slack
+        answer["limiting_violations"] = [] if self.limiting is None else codes_of(self.limiting.verdict.violations)
+        if self.limiting is not None and self.limiting.invalid_reason:
+            answer["limiting_invalid_reason"] = self.limiting.invalid_reason
+        answer["on_grid"] = _brief(self.on_grid)
+        answer["decided"] = {"cells": self.cells, "configurations": self.configurations}
+        answer["neighbours"] = [neighbour.as_json() for neighbour in self.neighbours]
+        answer["holes"] = self.holes
+        if len(self.top) > 1:
+            answer["top"] = [_brief(cell) for cell in self.top]
+        if not self.feasible:
+            answer["smallest_change"] = self.smallest_changes[0].as_json() if self.smallest_changes else None
+            answer["smallest_changes"] = [change.as_json() for change in self.smallest_changes]
+        return answer
+
+
+def _brief(cell: Cell | None) -> dict[str, Any] | None:
+    return None if cell is None else {"point": dict(cell.point), "report": cell.report_json()}
+
+
+def find_best(
+    grid: Grid,
+    ev: Evaluation,
+    at: At | None = None,
+    objectives: Sequence[tuple[str, str]] = (),
+    top: int = 1,
+    on_grid: bool = False,
+) -> BestAnswer:
+    """The first feasible operating points of a grid, in order.
+
+    Args:
+        grid: the grid.
+        ev: its evaluation.
+        at: axes to fix, name -> value; the traffic scale may be off its axis.
+        objectives: ("maximize" | "minimize", axis or quantity) pairs, first most important; then the default order.
+        top: how many points, at least 1.
+        on_grid: take the traffic scale from the axis' own values.
+
+    Raises:
+        UsageFault: an unknown axis, value or objective, or `top` below 1.
+    """
+    if top < 1:
+        raise UsageFault(f"--top {top}: the number of points is at least 1; leave --top out for one.")
+    selection = select(grid, at)
+    wanted = objectives_of(grid, ev, objectives)
+    own = ranked(grid, ev, selection, wanted, 1, on_grid=True)
+    found = ranked(grid, ev, selection, wanted, top, on_grid)
+    lengths = [s.stop - s.start for s in selection.region]
+    configurations = 1
+    for length in lengths[:-1]:
+        configurations *= length
+    cells = configurations * lengths[-1] if selection.scale_permille is None else configurations
+    if not found:
+        changes = smallest_changes(grid, ev, selection)
+        return BestAnswer(None, None, None, (), {}, cells, configurations, (), changes)
+    first = found[0]
+    points = tuple(cell_at(grid, point.index, point.scale_permille) for point in found)
+    return BestAnswer(
+        cell=points[0],
+        limiting=cell_at(grid, first.index, first.scale_permille + 1),
+        on_grid=cell_at(grid, own[0].index, own[0].scale_permille) if own else None,
+        neighbours=neighbours(grid, first.index, first.scale_permille),
+        holes=holes(grid, ev, first.index, first.scale_permille),
+        cells=cells,
+        configurations=configurations,
+        top=points,
+    )

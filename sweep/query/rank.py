@@ -1,0 +1,232 @@
+"""Feasible operating points in an order: the default one, or objectives first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sweep.engine.catalogue import quantities
+from sweep.engine.evaluate import Evaluation, narrowed
+from sweep.engine.largest import CAPACITY, CHUNK, SHARE, SLOTS, at_scales, capacity_blocks, configuration_dims
+from sweep.engine.opening import Array
+from sweep.errors import UsageFault
+from sweep.grid.faults import nearest
+from sweep.grid.model import Grid
+from sweep.query.select import Selection, restricted
+from sweep.store.layout import slab_shape, slabs
+
+MAXIMIZE, MINIMIZE = "maximize", "minimize"
+Column = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Something to rank by: an axis (by its position) or a quantity (by its node)."""
+
+    sense: str
+    name: str
+    axis: int | None = None
+    node: str | None = None
+
+    @property
+    def sign(self) -> int:
+        """What makes smaller better."""
+        return -1 if self.sense == MAXIMIZE else 1
+
+
+@dataclass(frozen=True, order=True)
+class Ranked:
+    """A feasible operating point with its place in the order; smaller keys come first."""
+
+    key: tuple[int, ...]
+    index: tuple[int, ...]
+    """One index per axis; along traffic that of the scale where the axis has it, else 0."""
+    scale_permille: int
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Part of the grid at which points are ranked: per point a traffic scale, and whether it is feasible."""
+
+    offset: tuple[int, ...]
+    feasible: Array
+    scales: Array
+    evaluation: Evaluation
+    """The kernels at those scales."""
+
+
+def objectives_of(grid: Grid, ev: Evaluation, wanted: Sequence[tuple[str, str]]) -> tuple[Objective, ...]:
+    """Resolve (sense, name) pairs; names are axes (short, path or alias) or quantities of the result.
+
+    Raises:
+        UsageFault: an unknown name, or an axis of choices, which has no order.
+    """
+    nodes = {quantity.name: quantity.node for quantity in quantities(ev)}
+    known = [axis.name for axis in grid.axes if not axis.is_choice] + list(nodes)
+    found, faults = [], []
+    for sense, name in wanted:
+        if name in nodes:
+            found.append(Objective(sense, name, node=nodes[name]))
+            continue
+        try:
+            position = len(grid.axes) - 1 if name == CAPACITY else grid.position(name)
+        except UsageFault:
+            faults.append(
+                f"--{sense} {name}: no such axis or quantity; the nearest is {nearest(name, known)}, and "
+                f"`sweep info` lists them all."
+            )
+            continue
+        if grid.axes[position].is_choice:
+            faults.append(f"--{sense} {name}: the choices of an axis have no order; fix it with --at {name}=… instead.")
+            continue
+        found.append(Objective(sense, grid.axes[position].name, axis=position))
+    if faults:
+        raise UsageFault(faults)
+    return tuple(found)
+
+
+def ranked(
+    grid: Grid,
+    ev: Evaluation,
+    selection: Selection,
+    objectives: Sequence[Objective] = (),
+    top: int = 1,
+    on_grid: bool = False,
+) -> list[Ranked]:
+    """The first `top` feasible operating points of a selection, in order; fewer where fewer are feasible.
+
+    With no objectives, or traffic maximised first, each configuration counts once, at its exact largest scale (with
+    `on_grid` at the largest value of the traffic axis that it carries). With other objectives the grid's own cells
+    are ranked. Ties fall to the default order.
+    """
+    last = len(grid.axes) - 1
+    exact = not objectives or (objectives[0].axis == last and objectives[0].sense == MAXIMIZE)
+    part = restricted(ev, selection)
+    if selection.scale_permille is not None:
+        if on_grid and selection.scale_permille not in grid.axes[last].values:
+            return []
+        blocks = _blocks_at(part, selection.scale_permille)
+    elif exact and not on_grid:
+        blocks = _exact_blocks(part)
+    elif exact:
+        blocks = _floor_blocks(part)
+    else:
+        blocks = _cell_blocks(part)
+    best: list[Ranked] = []
+    for block in blocks:
+        found = _first(grid, selection, block, objectives, top)
+        best = sorted(best + found)[:top] if found else best
+    return best
+
+
+def _exact_blocks(ev: Evaluation) -> Iterator[_Block]:
+    for region, capacity in capacity_blocks(ev):
+        scales = np.maximum(capacity, 1)
+        at = at_scales(ev.tile(region), scales, configuration_dims(ev))
+        yield _Block(_starts(region), capacity >= 1, scales, at)
+
+
+def _blocks_at(ev: Evaluation, scale: int) -> Iterator[_Block]:
+    for region, capacity in capacity_blocks(ev):
+        scales = np.full((1,) * capacity.ndim, scale, dtype=np.int64)
+        yield _Block(_starts(region), capacity >= scale, scales, at_scales(ev.tile(region), scales, frozenset()))
+
+
+def _floor_blocks(ev: Evaluation) -> Iterator[_Block]:
+    axis = _traffic(ev)
+    for region, capacity in capacity_blocks(ev):
+        below = np.searchsorted(axis, capacity, side="right")
+        scales = axis[np.maximum(below - 1, 0)]
+        at = at_scales(ev.tile(region), scales, configuration_dims(ev))
+        yield _Block(_starts(region), below >= 1, scales, at)
+
+
+def _cell_blocks(ev: Evaluation) -> Iterator[_Block]:
+    axis = _traffic(ev)
+    for region in slabs(ev.lengths, slab_shape(ev.lengths)):
+        part = ev.tile(region)
+        scales = axis[region[-1]].reshape((1,) * (len(region) - 1) + (-1,))
+        yield _Block(_starts(region), part.get(CAPACITY) >= scales, scales, part)
+
+
+def _traffic(ev: Evaluation) -> Array:
+    return ev.get("traffic.scale_permille").reshape(-1)
+
+
+def _starts(region: Sequence[slice]) -> tuple[int, ...]:
+    return tuple(s.start or 0 for s in region)
+
+
+def _first(grid: Grid, selection: Selection, block: _Block, objectives: Sequence[Objective], top: int) -> list[Ranked]:
+    """The first points of a block: whoever is strictly ahead in a column is in, ties go on to the next column."""
+    shape = np.broadcast_shapes(block.feasible.shape, block.scales.shape, (*block.evaluation.lengths[:-1], 1))
+    pool = np.flatnonzero(np.broadcast_to(block.feasible, shape))
+    if pool.size == 0:
+        return []
+    columns = _columns(grid, selection, block, objectives, shape)
+    chosen: list[Array] = []
+    need = top
+    for column in columns:
+        if pool.size <= need:
+            break
+        values = column(pool)
+        last_in = np.sort(values)[need - 1] if need > 1 else values.min()
+        ahead = pool[values < last_in]
+        chosen.append(ahead)
+        need -= ahead.size
+        pool = pool[values == last_in]
+    flat = np.concatenate([*chosen, pool[:need]])
+    keys = np.stack([column(flat).astype(object) for column in columns], axis=-1)
+    places = np.unravel_index(flat, shape)
+    scales = np.broadcast_to(block.scales, shape).reshape(-1)[flat]
+    traffic = grid.axes[-1].values
+    points = []
+    for number, key in enumerate(keys):
+        scale = int(scales[number])
+        offsets = zip(places, block.offset, selection.offset, strict=True)
+        index = [int(place[number]) + start + base for place, start, base in offsets]
+        index[-1] = traffic.index(scale) if scale in traffic else 0
+        points.append(Ranked(tuple(int(k) for k in key), tuple(index), scale))
+    return sorted(points)
+
+
+def _columns(
+    grid: Grid, selection: Selection, block: _Block, objectives: Sequence[Objective], shape: tuple[int, ...]
+) -> list[Column]:
+    """What the order compares, first column first, smaller is better: objectives, then the default order."""
+    others = range(SLOTS + 1, len(grid.axes) - 1)
+    default = [(SLOTS, -1), (CHUNK, -1), (SHARE, 1), *[(other, 1) for other in others]]
+    columns = []
+    # Axis values increase strictly, so an index ranks like its value.
+    starts = [start + base for start, base in zip(block.offset, selection.offset, strict=True)]
+    for objective in objectives:
+        if objective.axis == len(grid.axes) - 1:
+            columns.append(_open_column(block.scales, shape, objective.sign))
+        elif objective.axis is not None:
+            columns.append(_index_column(objective.axis, shape, objective.sign, starts[objective.axis]))
+        else:
+            values = narrowed(block.evaluation.get(str(objective.node)))
+            columns.append(_open_column(values, shape, objective.sign))
+    columns.append(_open_column(block.scales, shape, -1))
+    columns += [_index_column(axis, shape, sign, starts[axis]) for axis, sign in default]
+    return columns
+
+
+def _index_column(axis: int, shape: tuple[int, ...], sign: int, start: int = 0) -> Column:
+    def column(flat: Array) -> Array:
+        return sign * (np.unravel_index(flat, shape)[axis] + start)
+
+    return column
+
+
+def _open_column(values: Array, shape: tuple[int, ...], sign: int) -> Column:
+    def column(flat: Array) -> Array:
+        places = np.unravel_index(flat, shape)
+        at: tuple[Any, ...] = tuple(p if n > 1 else 0 for p, n in zip(places, values.shape, strict=True))
+        picked = values[at]
+        return sign * np.broadcast_to(np.asarray(picked, dtype=values.dtype), flat.shape)
+
+    return column

@@ -1,0 +1,158 @@
+"""An open result file with the questions as methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sweep.engine.check import RANDOM_CELLS
+from sweep.engine.evaluate import Evaluation
+from sweep.engine.run import evaluation_of
+from sweep.grid.model import Grid
+from sweep.query.best import BestAnswer, find_best
+from sweep.query.cell import Cell, cell_at
+from sweep.query.rank import ranked
+from sweep.query.select import At, select
+from sweep.query.verify import Progress, VerifyAnswer, verify
+from sweep.store.read import ResultFile, open_file
+
+
+class Result:
+    """A result of a run; a context manager.
+
+    Attributes:
+        path: the file.
+        grid: the grid that it was computed from (`grid_effective`).
+        attrs: the file's global attributes.
+    """
+
+    def __init__(self, file: ResultFile) -> None:
+        self._file = file
+        self.path: Path = file.path
+        self.attrs: Mapping[str, Any] = file.attrs
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that the result was computed from."""
+        return self._file.grid
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """The kernels over the grid; what the file does not store is recomputed here, to the same integers."""
+        return evaluation_of(self.grid)
+
+    def best(
+        self,
+        at: At | None = None,
+        objectives: Sequence[tuple[str, str]] = (),
+        top: int = 1,
+        on_grid: bool = False,
+    ) -> BestAnswer:
+        """The largest SLO-feasible operating point; see `sweep.query.best.find_best`."""
+        return find_best(self.grid, self.evaluation, at, objectives, top, on_grid)
+
+    def explain(self, at: At | None = None) -> Cell:
+        """One operating point in full; see `explain_grid`."""
+        return explain_grid(self.grid, at, self.evaluation)
+
+    def verify(
+        self, all_cells: bool = False, sample: int = RANDOM_CELLS, progress: Progress | None = None
+    ) -> VerifyAnswer:
+        """Seal, digests and cells against the scalar reference; see `sweep.query.verify.verify`."""
+        return verify(self._file, self.evaluation, sample, all_cells, progress)
+
+    def info(self) -> dict[str, Any]:
+        """What the file holds, with stable keys."""
+        grid = self.grid
+        return {
+            "path": str(self.path),
+            "name": grid.name,
+            **{key: self.attrs.get(key) for key in _INFO_ATTRS},
+            "cells": grid.cells,
+            "configurations": grid.configurations,
+            "axes": [_axis_info(axis) for axis in grid.axes],
+            "variables": [self._variable_info(name) for name in self._file.variables],
+            "recomputed": str(self.attrs.get("recomputed", "")).split(),
+            "overrides": list(grid.overrides),
+        }
+
+    def _variable_info(self, name: str) -> dict[str, Any]:
+        variable = self._file.variables[name]
+        values = 1
+        for length in self._file.shape(name):
+            values *= length
+        text = {
+            key: str(variable.attrs[key])
+            for key in ("units", "long_name", "arithmetic", "intermediates")
+            if key in variable.attrs
+        }
+        return {
+            "name": name,
+            "dims": list(variable.dims),
+            "dtype": variable.dtype,
+            "limbs": variable.limbs,
+            "values": values,
+            **text,
+        }
+
+
+_INFO_ATTRS = (
+    "sweep_version",
+    "grid_sha256",
+    "results_sha256",
+    "contract_content_id",
+    "workload_content_id",
+    "claim",
+    "reference_checked_cells",
+)
+
+
+def _axis_info(axis: Any) -> dict[str, Any]:
+    head = {"name": axis.name, "path": axis.path, "dim": axis.dim, "length": len(axis)}
+    if axis.is_choice:
+        return {**head, "choices": [choice.name for choice in axis.choices]}
+    return {**head, "first": axis.label(0), "last": axis.label(len(axis) - 1)}
+
+
+def open_result(path: str | Path) -> Result:
+    """Open a result file.
+
+    Raises:
+        ResultFault: it is missing, foreign, altered or cut short.
+    """
+    return Result(open_file(path))
+
+
+def explain_grid(grid: Grid, at: At | None = None, ev: Evaluation | None = None) -> Cell:
+    """One operating point in full.
+
+    Axes that `at` leaves open take the values of the largest feasible point among what it leaves; where nothing is
+    feasible, each open axis takes its first value.
+
+    Raises:
+        UsageFault: an unknown axis or value.
+    """
+    selection = select(grid, at)
+    index = [s.start for s in selection.region]
+    scale = selection.scale_permille
+    if all(s.stop - s.start == 1 for s in selection.region):
+        return cell_at(grid, tuple(index), scale)
+    found = ranked(grid, evaluation_of(grid) if ev is None else ev, selection)
+    if found:
+        return cell_at(grid, found[0].index, found[0].scale_permille)
+    return cell_at(grid, tuple(index), scale)
