@@ -14,7 +14,8 @@ from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.opening import Array, Dims, Inputs
 from sweep.engine.verdict import MaskMaker, reason_array, reported_rules, union_dims
 from sweep.errors import InputFault, RefusedSize
-from sweep.kernels.graph import Switches, build
+from sweep.kernels.graph import build
+from sweep.kernels.nodes import Switches
 from sweep.records.bounds import CLASS_BOUNDS, CONTRACT_BOUNDS, MAX_CLASSES, SCHEDULER_BOUNDS
 from sweep.records.wording import CLAIM, CLAIM_SENTENCE
 

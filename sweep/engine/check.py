@@ -89,7 +89,7 @@ class Samples:
             kept[cell] = int(values[tuple(at)])
 
     def compare(self, grid: Grid) -> int:
-        """Judge every cell by the reference; raise SelfCheckFault at the first difference. Returns the cells checked."""
+        """Judge every cell by the reference; raise SelfCheckFault at the first difference. Returns their number."""
         for cell in self.cells:
             verdict = judge(grid.fields(cell), grid.class_ids)
             for name, values in self.seen.items():

@@ -10,7 +10,7 @@ import numpy as np
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.opening import Array, Dims
 from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reported_rules
-from sweep.kernels.graph import SCALE
+from sweep.kernels.nodes import SCALE
 
 SHARE, CHUNK, SLOTS = 0, 1, 2
 """Positions of three standing axes in the canonical order; traffic is last."""

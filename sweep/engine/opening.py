@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.grid.model import Axis, Grid
-from sweep.kernels.graph import Switches
+from sweep.kernels.nodes import Switches
 
 Array = NDArray[Any]
 Dims = frozenset[int]

@@ -10,7 +10,7 @@ import numpy as np
 from sweep.engine.evaluate import SHARED_VALUES, Evaluation
 from sweep.engine.opening import Array, Dims, cut
 from sweep.exact.interval import Truth
-from sweep.kernels.graph import BITS, RULES
+from sweep.kernels.nodes import BITS, RULES
 from sweep.store.layout import slab_shape, slabs
 
 INVALID = 0x8000

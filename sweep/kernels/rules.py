@@ -50,7 +50,7 @@ def chunk_exceeds_service(chunk: Number, service_tokens: Number) -> Flag:
 
 
 def arrivals_outside(arrivals_in_range: Flag, scale: Number) -> Flag:
-    """`arrival-out-of-range`: a class' arrivals, or the scale that made them (only ever one permille past a capacity)."""
+    """`arrival-out-of-range`: a class' arrivals, or the scale that made them (only one permille past a capacity)."""
     return ~arrivals_in_range | (scale > domain.SCALE_MAX_PERMILLE)
 
 

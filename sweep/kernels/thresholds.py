@@ -115,7 +115,7 @@ def kv_tokens_limit(max_kv_bytes: Number, bytes_per_token: Number) -> Number:
 
 
 def limit_left(limit: Number, *fixed: Number) -> Number:
-    """What a limit leaves after the loads that do not grow with the traffic; arguments: weight, load, weight, load, …."""
+    """What a limit leaves after the loads that do not grow with traffic; arguments: weight, load, weight, load, …."""
     pairs = zip(fixed[::2], fixed[1::2], strict=True)
     return limit - total(*[weight * load for weight, load in pairs])
 

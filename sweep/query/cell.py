@@ -26,7 +26,7 @@ FIGURE_OF_BOUND = {
     "max_starvation_ms": "declared_starvation_bound_ms",
     "max_kv_bytes": "peak_kv_bytes",
 }
-"""Each bound (the batch slots among them) and the figure that must not exceed it, in the order of the violation bits."""
+"""Each bound (the batch slots among them) and the figure that must not exceed it, in the order of the bits."""
 
 DEFAULT_BLOCK_TOKENS = 16
 

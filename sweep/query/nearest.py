@@ -20,7 +20,7 @@ from sweep.engine.verdict import MaskMaker, dims_regions, reported_rules
 from sweep.errors import SelfCheckFault
 from sweep.exact.interval import fits_int64
 from sweep.grid.model import Grid
-from sweep.kernels.graph import BOUND_OF_BIT, FIGURE_OF_BIT
+from sweep.kernels.nodes import BOUND_OF_BIT, FIGURE_OF_BIT
 from sweep.query.cell import Cell, cell_at
 from sweep.query.select import Selection, restricted
 from sweep.records.bounds import CONTRACT_BOUNDS, SCHEDULER_BOUNDS

@@ -1,0 +1,144 @@
+"""The largest SLO-feasible operating point, or why there is none."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from sweep.query.best import BestAnswer
+from sweep.query.cell import Cell
+from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
+from sweep.report.point import (
+    as_vllm,
+    change_text,
+    figure_names,
+    figures,
+    next_step,
+    place,
+    quantity,
+    traffic_in_words,
+    ttft_class,
+)
+from sweep.report.words import coordinates, counted, grouped, label, listed, safe, short_name
+
+_HOLES_SHOWN = 8
+
+
+def best_page(answer: BestAnswer, objectives: Sequence[tuple[str, str]] = (), on_grid: bool = False) -> list[Section]:
+    """The page of `best`.
+
+    Args:
+        answer: the answer.
+        objectives: what was asked for instead of the default order.
+        on_grid: whether the answer's traffic scale is one of its axis.
+    """
+    decided = Paragraph(
+        f"Decided: {counted(answer.configurations, 'configuration')}, {counted(answer.cells, 'cell')}.", "note"
+    )
+    if answer.cell is None:
+        return [*_nothing(answer), Section("", (decided,)), CLAIM]
+    page = [_point(answer, answer.cell, objectives, on_grid)]
+    if len(answer.top) > 1:
+        page.append(Section(f"The first {grouped(len(answer.top))} points in this order", (_top(answer, objectives),)))
+    page.append(Section("", (_neighbours(answer), *_holes(answer))))
+    return [*page, Section("", (as_vllm(answer.cell), decided)), CLAIM]
+
+
+def best_csv(answer: BestAnswer, axes: Sequence[str]) -> str:
+    """The points as CSV: a head, then the axes and every figure of each point as plain integers.
+
+    Args:
+        answer: the answer; where nothing is feasible only the head is left, without figures.
+        axes: the names of the axes, in the order of the grid.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = figure_names(answer.top[0]) if answer.top else []
+    writer.writerow([*axes, *names])
+    for cell in answer.top:
+        writer.writerow([*(cell.point[axis] for axis in axes), *(quantity(cell, name) for name in names)])
+    return text.getvalue()
+
+
+def nothing_sentence(answer: BestAnswer) -> str:
+    """That nothing is feasible, in one sentence."""
+    return (
+        f"nothing is feasible: none of {counted(answer.configurations, 'configuration')} "
+        f"({counted(answer.cells, 'cell')}) is within all bounds"
+    )
+
+
+def _point(answer: BestAnswer, cell: Cell, objectives: Sequence[tuple[str, str]], on_grid: bool) -> Section:
+    order = ", then ".join(f"{sense} {name}" for sense, name in objectives)
+    title = f"Best by {safe(order)}" if objectives else "Largest SLO-feasible operating point"
+    blocks: list[Paragraph | Table] = [place(cell), figures(cell)]
+    blocks += [Paragraph(text) for text in (ttft_class(cell),) if text]
+    blocks += next_step(answer.limiting)
+    own = answer.on_grid
+    if own is None:
+        blocks.append(Paragraph("No value of the traffic axis itself is feasible: this point lies below or between them."))
+    elif not on_grid and own.point != cell.point:
+        blocks.append(Paragraph(f"Among the traffic axis' own values: {coordinates(own.point)}"))
+    return Section(f"{title}: {traffic_in_words(cell)}", tuple(blocks))
+
+
+def _top(answer: BestAnswer, objectives: Sequence[tuple[str, str]]) -> Table:
+    """The points side by side: the axes on which they differ, and what they were ranked by."""
+    first = answer.top[0]
+    axes = [name for name in first.point if len({cell.point[name] for cell in answer.top}) > 1]
+    known = figure_names(first)
+    ranked = [name for _, name in objectives if name in known]
+    rows = [
+        [grouped(at), *(label(cell.point[name]) for name in axes), *(grouped(quantity(cell, name)) for name in ranked)]
+        for at, cell in enumerate(answer.top, start=1)
+    ]
+    heads = ["#", *(short_name(name) for name in axes), *ranked]
+    return table(heads, rows, right=range(len(heads)))
+
+
+def _neighbours(answer: BestAnswer) -> Table:
+    rows = []
+    for neighbour in answer.neighbours:
+        value, verdict = "-", "the axis ends here"
+        if neighbour.cell is not None and neighbour.value is not None:
+            value = label(neighbour.value)
+            verdict = neighbour.cell.invalid_reason or neighbour.cell.status
+            over = neighbour.cell.over
+            if over:
+                verdict = ", ".join(f"{bound} broken by {grouped(by)}" for bound, by in over.items())
+        rows.append((short_name(neighbour.axis), value, verdict))
+    return table(("one step up", "to", "is then"), rows, right=(1,))
+
+
+def _holes(answer: BestAnswer) -> list[Paragraph]:
+    """Smaller values of an axis that are not feasible though the point is."""
+    return [
+        Paragraph(f"Not feasible below the point on {short_name(axis)}: {listed([label(v) for v in values], _HOLES_SHOWN)}")
+        for axis, values in answer.holes.items()
+        if values
+    ]
+
+
+def _nothing(answer: BestAnswer) -> list[Section]:
+    sentence = nothing_sentence(answer)
+    head = Paragraph(f"{sentence[0].upper()}{sentence[1:]}.", "bad")
+    if not answer.smallest_changes:
+        text = "No single bound, raised as far as its record allows, admits a point: change two, or the grid."
+        return [Section("", (head, Paragraph(text)))]
+    first = answer.smallest_changes[0]
+    rows = [change_text(change.bound, change.from_value, change.to_value) for change in answer.smallest_changes]
+    return [
+        Section("", (head,)),
+        Section(
+            "The smallest change of a single bound that admits a point",
+            (
+                Paragraph(
+                    f"{first.bound}: {grouped(first.from_value)} to {grouped(first.to_value)}, which admits "
+                    f"{coordinates(first.cell.point)}",
+                    "good",
+                ),
+                table(("bound", "now", "needed", "change"), rows, right=(1, 2, 3)),
+            ),
+        ),
+    ]

@@ -1,0 +1,100 @@
+"""One operating point in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sweep.query.cell import Cell
+from sweep.records.report import BatchingReport
+from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
+from sweep.report.point import as_vllm, breaches, figures, place, traffic_in_words, ttft_class
+from sweep.report.words import grouped, label, safe
+
+_UNDEFINED = "undefined"
+
+
+def explain_page(name: str, cell: Cell) -> list[Section]:
+    """The page of `explain`.
+
+    Args:
+        name: the grid's name.
+        cell: the operating point.
+    """
+    report, ids = cell.audited()
+    title = f"{safe(name)}: {traffic_in_words(cell)}"
+    page = [
+        Section(title, (place(cell, tone_good=False), _status(cell))),
+        Section("", (figures(cell), *[Paragraph(text) for text in (ttft_class(cell),) if text])),
+        Section("", (_scheduler(cell),)),
+        Section("", (_classes(cell),)),
+    ]
+    page += _blocks(cell)
+    if report is not None and ids is not None:
+        page.append(Section("", (_ids(report, ids),)))
+    return [*page, Section("", (as_vllm(cell),)), CLAIM]
+
+
+def _status(cell: Cell) -> Paragraph:
+    if cell.status == "within":
+        return Paragraph("Within all bounds: feasible.", "good")
+    found = breaches(cell)
+    if cell.status == "invalid":
+        return Paragraph(f"Invalid, so without a verdict. {found[0]}.", "bad")
+    return Paragraph("\n".join(["Rejected:", *(f"  {line}" for line in found)]), "bad")
+
+
+def _scheduler(cell: Cell) -> Table:
+    """The scheduler profile as audited, and the contract's KV bound where the memory gives it."""
+    profile = dict(cell.scheduler)
+    rows = [("scheduler_id", safe(str(profile.pop("scheduler_id"))), "")]
+    for name, value in profile.items():
+        derived = "" if f"scheduler.{name}" in cell.fields else "derived"
+        rows.append((name, grouped(int(value)), derived))
+    derived = "derived" if cell.fields["contract.max_kv_bytes"] == "from-memory" else ""
+    rows.append(("max_kv_bytes of the contract", grouped(cell.bound("max_kv_bytes")), derived))
+    return table(("scheduler", "", ""), rows, right=(1,))
+
+
+def _classes(cell: Cell) -> Table:
+    """The request classes as the audit sees them: scaled, per replica."""
+    service = cell.class_service_ms
+    rows = []
+    for row in cell.classes:
+        arrival, peak = row["arrival_millirps"], row["peak_concurrency"]
+        rows.append(
+            (
+                safe(row["class_id"]),
+                grouped(row["priority"]),
+                _defined(arrival),
+                grouped(row["prompt_tokens"]),
+                grouped(row["output_tokens"]),
+                _defined(peak),
+                grouped(service[row["class_id"]]) if row["class_id"] in service else _UNDEFINED,
+            )
+        )
+    heads = ("class", "priority", "arrival millirps", "prompt", "output", "peak", "prefill ms")
+    return table(heads, rows, right=range(1, 7))
+
+
+def _defined(number: int) -> str:
+    return _UNDEFINED if number < 0 else grouped(number)
+
+
+def _blocks(cell: Cell) -> list[Section]:
+    blocks = cell.blocks
+    if blocks is None:
+        return []
+    text = (
+        f"KV blocks of {label(blocks['block_tokens'])} tokens: {grouped(blocks['needed'])} needed at the peak, "
+        f"{grouped(blocks['available'])} available."
+    )
+    return [Section("", (Paragraph(text),))]
+
+
+def _ids(report: BatchingReport, ids: Mapping[str, Any]) -> Table:
+    """Content ids and evidence id, never shortened."""
+    rows = [("contract", ids["contract"]), ("scheduler", ids["scheduler"])]
+    rows += [(f"class {at}", class_id) for at, class_id in enumerate(ids["classes"], start=1)]
+    rows += [("workload", ids["workload"]), ("evidence", report.evidence_id)]
+    return table(("id of", "SHA-256"), rows)

@@ -1,0 +1,110 @@
+"""What every answer says of an operating point: coordinates, figures with bounds and slack, what stops it, vLLM's names."""
+
+from __future__ import annotations
+
+from sweep.grid.paths import TRAFFIC
+from sweep.query.cell import FIGURE_OF_BOUND, Cell, codes_of
+from sweep.records.wording import INVALID_MEANINGS, VIOLATION_MEANINGS
+from sweep.report.blocks import Paragraph, Table, table
+from sweep.report.words import coordinates, counted, grouped, permille_as_factor, signed
+
+_SCHEDULER_FIGURES = ("token_capacity_per_second", "iteration_time_ms", "kv_bytes_per_token")
+
+
+def quantity(cell: Cell, name: str) -> int:
+    """A figure of the audit or a derived figure of the scheduler, by its name."""
+    return int(getattr(cell.verdict, name)) if name in _SCHEDULER_FIGURES else cell.verdict.figures[name]
+
+
+def figure_names(cell: Cell) -> list[str]:
+    """Every quantity of a cell: the scheduler's derived figures, then those of the audit."""
+    return [*_SCHEDULER_FIGURES, *cell.verdict.figures]
+
+
+def place(cell: Cell, tone_good: bool = True) -> Paragraph:
+    """Where a point is: its value on every axis."""
+    return Paragraph(coordinates(cell.point), "good" if tone_good else "plain")
+
+
+def figures(cell: Cell) -> Table:
+    """Every figure with its bound and its slack; in an invalid cell there is no verdict, so no slack."""
+    slack = cell.slack
+    rows = []
+    for bound, figure in FIGURE_OF_BOUND.items():
+        value = cell.verdict.figures[figure]
+        left = grouped(slack[bound]) if bound in slack else "-"
+        rows.append((figure, "undefined" if value < 0 else grouped(value), grouped(cell.bound(bound)), left))
+    alerts = [at for at, bound in enumerate(FIGURE_OF_BOUND) if slack.get(bound, 0) < 0]
+    return table(("figure", "value", "bound", "slack"), rows, right=(1, 2, 3), alerts=alerts)
+
+
+def ttft_class(cell: Cell) -> str:
+    """Which class sets the time to first token, and of what it is made."""
+    service = cell.class_service_ms
+    queue = cell.verdict.figures["estimated_queue_delay_ms"]
+    if not service or queue < 0:
+        return ""
+    longest = max(service, key=lambda class_id: service[class_id])
+    return (
+        f"Class {longest} sets TTFT: {grouped(service[longest])} ms of prefill after {grouped(queue)} ms in the queue."
+    )
+
+
+def breaches(cell: Cell) -> list[str]:
+    """Each broken rule of a cell in plain words, with the excess where there is a figure."""
+    if cell.invalid_reason is not None:
+        return [f"{cell.invalid_reason}: {INVALID_MEANINGS[cell.invalid_reason]}"]
+    over = {FIGURE_OF_BOUND[bound]: by for bound, by in cell.over.items()}
+    # The bounds stand in the order of the violation bits 1 to 9.
+    figure_of_code = dict(zip(list(VIOLATION_MEANINGS)[1:], FIGURE_OF_BOUND.values(), strict=True))
+    found = []
+    for code in codes_of(cell.verdict.violations):
+        by = over.get(figure_of_code.get(code, ""))
+        excess = "" if by is None else f" (by {grouped(by)})"
+        found.append(f"{code}: {VIOLATION_MEANINGS[code]}{excess}")
+    return found
+
+
+def next_step(limiting: Cell | None) -> list[Paragraph]:
+    """What stops one permille more traffic."""
+    if limiting is None:
+        return []
+    scale = limiting.point[TRAFFIC]
+    assert isinstance(scale, int)  # the traffic axis is never one of choices
+    if limiting.status == "within":
+        return [Paragraph("One permille more traffic is feasible too.")]
+    what = "breaks" if limiting.status == "rejected" else "is invalid"
+    found = breaches(limiting)
+    if len(found) == 1:
+        return [Paragraph(f"One permille more traffic ({grouped(scale)}) {what}: {found[0]}.", "bad")]
+    lines = "\n".join(f"  {line}" for line in found)
+    return [Paragraph(f"One permille more traffic ({grouped(scale)}) {what}:\n{lines}", "bad")]
+
+
+def as_vllm(cell: Cell) -> Paragraph:
+    """What the point is called in vLLM.
+
+    vLLM's budget of tokens per step holds one decode token for each running sequence beside the prefill chunk, so a
+    whole chunk fits beside a full batch exactly with chunk + slots.
+    """
+    slots = int(cell.fields["scheduler.max_active_sequences"])
+    chunk = int(cell.fields["scheduler.max_prefill_chunk_tokens"])
+    share = int(cell.fields["scheduler.prefill_share_permille"])
+    return Paragraph(
+        f"In vLLM: --max-num-seqs {slots} --max-num-batched-tokens {chunk + slots}\n"
+        f"The second is chunk + slots: a chunk of {counted(chunk, 'token')} beside one decode token per slot. The prefill "
+        f"share is no engine flag: {grouped(share)} ‰ is the fraction of the token capacity that prefill may use."
+    )
+
+
+def traffic_in_words(cell: Cell) -> str:
+    """The traffic of a point as a multiple of the declared one, and replicas where there are several."""
+    scale = cell.fields["traffic.scale_permille"]
+    replicas = cell.fields["traffic.replicas"]
+    shared = "" if replicas == 1 else f", on {counted(replicas, 'replica')}"
+    return f"{permille_as_factor(scale)} times the declared traffic{shared}"
+
+
+def change_text(bound: str, before: int, after: int) -> tuple[str, str, str, str]:
+    """A changed bound as a row: name, before, after, by how much."""
+    return bound, grouped(before), grouped(after), signed(after - before)

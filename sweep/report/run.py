@@ -1,0 +1,98 @@
+"""The summary of a run, one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sweep.engine.run import RunSummary
+from sweep.grid.model import Grid
+from sweep.query.advice import invalid_inequality
+from sweep.query.cell import Cell, cell_at
+from sweep.records.wording import INVALID_MEANINGS
+from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
+from sweep.report.point import as_vllm, figures, next_step, place, traffic_in_words, ttft_class
+from sweep.report.words import coordinates, counted, grouped, label, safe
+
+
+def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
+    """The page after a run.
+
+    Args:
+        summary: what the run found.
+        warnings: sentences about what makes the answer weaker than it looks (`sweep.query.advice`).
+    """
+    grid = summary.grid
+    page = [Section(safe(grid.name), (axes_table(grid),)), Section("", (_cells(summary), *_commonest(summary)))]
+    if summary.tally.rejected:
+        page.append(Section("", (_violations(summary),)))
+    page += _best(summary)
+    notes = [Paragraph(f"Warning: {warning}.", "bad") for warning in warnings]
+    path = safe(str(summary.path))
+    notes += [
+        Paragraph(f"Result: {path}", keep=True),
+        Paragraph(f"The scalar reference judged {counted(summary.checked, 'cell')} of it again and agrees."),
+    ]
+    return [*page, Section("", tuple(notes)), CLAIM]
+
+
+def run_lines(summary: RunSummary) -> list[str]:
+    """The short form: the file, and one line about the largest point."""
+    best, _ = best_cells(summary)
+    found = "nothing is feasible" if best is None else coordinates(best.point)
+    return [safe(str(summary.path)), found]
+
+
+def best_cells(summary: RunSummary) -> tuple[Cell | None, Cell | None]:
+    """The largest point of a run, and the same with one permille more traffic."""
+    if summary.best is None:
+        return None, None
+    index, scale = (*summary.best.index, 0), summary.best.scale_permille
+    return cell_at(summary.grid, index, scale), cell_at(summary.grid, index, scale + 1)
+
+
+def axes_table(grid: Grid) -> Table | Paragraph:
+    """The axes that vary: how many values, the first and the last."""
+    rows = [
+        (safe(axis.name), grouped(len(axis)), label(axis.label(0)), label(axis.label(len(axis) - 1)))
+        for axis in grid.axes
+        if len(axis) > 1
+    ]
+    if not rows:
+        return Paragraph("No axis varies: the grid is one operating point.")
+    return table(("axis", "values", "first", "last"), rows, right=(1, 2, 3))
+
+
+def _cells(summary: RunSummary) -> Table:
+    tally = summary.tally
+    rows = [("within all bounds", grouped(tally.within)), ("rejected", grouped(tally.rejected))]
+    rows.append(("invalid", grouped(tally.invalid)))
+    rows += [(f"  {reason}", grouped(cells)) for reason, cells in summary.reasons.items() if cells]
+    return table(("cells", grouped(tally.total)), rows, right=(1,))
+
+
+def _commonest(summary: RunSummary) -> list[Paragraph]:
+    """The inequality behind the commonest invalid reason."""
+    if not summary.tally.invalid:
+        return []
+    reason = max(summary.reasons, key=lambda code: summary.reasons[code])
+    inequality = invalid_inequality(summary.grid, reason) or INVALID_MEANINGS[reason]
+    return [Paragraph(f"{reason}: {inequality}.", "note")]
+
+
+def _violations(summary: RunSummary) -> Table:
+    hits, alone = summary.tally.hits(), summary.tally.alone()
+    rows = [(code, grouped(cells), grouped(alone[code])) for code, cells in hits.items() if cells]
+    return table(("violation", "cells hit", "blocked by it alone"), rows, right=(1, 2))
+
+
+def _best(summary: RunSummary) -> list[Section]:
+    cell, limiting = best_cells(summary)
+    if cell is None:
+        text = (
+            "Nothing is feasible: no configuration carries even one permille of the traffic within all bounds. "
+            "`sweep best` on the result says which single bound to change, and by how little."
+        )
+        return [Section("", (Paragraph(text, "bad"),))]
+    title = f"Largest SLO-feasible operating point: {traffic_in_words(cell)}"
+    reasons = [Paragraph(text) for text in (ttft_class(cell),) if text]
+    return [Section(title, (place(cell), figures(cell), *reasons, *next_step(limiting), as_vllm(cell)))]

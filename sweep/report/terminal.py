@@ -1,0 +1,57 @@
+"""Sections on a terminal, with rich: the same words as in a pipe, with rules under heads and a few colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from sweep.report.blocks import Section, Table, Tone
+from sweep.report.plain import WIDTH, fold, paragraph_lines
+
+_STYLES: dict[Tone, str] = {"plain": "", "good": "green", "bad": "red", "note": "dim"}
+
+
+def show(sections: Iterable[Section], file: TextIO, colour: bool, width: int | None = None) -> None:
+    """Print a page.
+
+    Args:
+        sections: the page.
+        file: where to.
+        colour: whether escape sequences may be used.
+        width: columns; None for those of the terminal, at most 80.
+    """
+    # rich takes "auto" to mean "what the terminal can"; None switches every escape sequence off.
+    console = Console(file=file, color_system="auto" if colour else None, highlight=False, markup=False, emoji=False)
+    console.width = width or min(console.width, WIDTH)
+    for at, section in enumerate(sections):
+        if at:
+            console.print()
+        for item in renderables(section, console.width):
+            console.print(item)
+
+
+def renderables(section: Section, width: int) -> Iterator[RenderableType]:
+    """What rich prints for a section."""
+    if section.title:
+        for line in fold(section.title, width):
+            yield Text(line, style="bold")
+    for block in section.blocks:
+        if isinstance(block, Table):
+            yield _table(block)
+        else:
+            for line in paragraph_lines(block, width):
+                yield Text(line, style=_STYLES[block.tone], no_wrap=True, overflow="ignore")
+
+
+def _table(table: Table) -> RichTable:
+    shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        shown.add_column(Text(column.head), justify="right" if column.right else "left", overflow="fold")
+    for at, row in enumerate(table.rows):
+        shown.add_row(*map(Text, row), style=_STYLES["bad"] if at in table.alerts else None)
+    return shown
