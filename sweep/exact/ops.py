@@ -87,7 +87,7 @@ def largest_within(value_at: Callable[[Number], Number], limit: Number, lo: Numb
     if isinstance(limit, Interval):
         low, high = limit.lift(lo), limit.lift(hi)
         middle = Interval(low.lo, max(low.hi, high.hi), limit.proof)
-        limit.proof.note(2 * middle.lo, 2 * middle.hi + 1)
+        limit.proof.note(min(2 * middle.lo, middle.lo - 1), 2 * middle.hi + 1)
         value_at(middle)
         return middle
     shape = np.broadcast_shapes(np.shape(limit), np.shape(lo), np.shape(hi))

@@ -2,5 +2,5 @@
 
 Files, in import order: `domain` (record bounds and sentinels), `derive` (the models), `figures` (the audit's
 quantities), `rules` (violations and invalid reasons), `thresholds` (the largest traffic scale), `nodes`
-(rules, bits, switches) and `graph` (which kernel feeds which). Kernels see numbers only: no labels, no files, no checks.
+(rules, bits, switches) and `graph` (which kernel feeds which). Kernels see numbers only: no labels, no files.
 """

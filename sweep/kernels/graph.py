@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from sweep.kernels import derive, domain, figures, rules, thresholds
-from sweep.kernels.nodes import BITS, BOUND_OF_BIT, FIGURE_OF_BIT, REPLICAS, SCALE, STATIC_RULES, Graph, Node, Switches
+from sweep.kernels.nodes import BITS, REPLICAS, SCALE, STATIC_RULES, Graph, Node, Switches
 
 
 def build(switches: Switches) -> Graph:
@@ -139,10 +139,41 @@ def _add_figures(add: Add, count: int) -> None:
     add("peak_kv_bytes", figures.kv_bytes, "kv_tokens", "kv_bytes_per_token", "kv_defined")
 
 
+_COMPARED = (
+    (1, "active_sequences", "scheduler.max_active_sequences"),
+    (2, "total_work", "total_work_bound"),
+    (3, "prefill_work", "prefill_work_limit"),
+    (4, "decode_work", "decode_work_limit"),
+    (6, "total_utilization_permille", "ttft_utilization_limit"),
+    (7, "active_sequences", "tpot_sequences_limit"),
+    (8, "declared_starvation_bound_ms", "contract.max_starvation_ms"),
+    (9, "peak_kv_bytes", "bound_max_kv_bytes"),
+)
+"""Bit, load and limit: the violation is load > limit (`rules`)."""
+
+
+def _add_limits(add: Add) -> None:
+    """What each load of the audit may reach in a configuration."""
+    capacity = "token_capacity_per_second"
+    add("total_work_bound", thresholds.capacity_work_limit, "contract.max_total_utilization_permille", capacity)
+    for kind in ("prefill", "decode"):
+        own = f"contract.max_{kind}_utilization_permille"
+        add(f"{kind}_work_limit", thresholds.work_limit, own, f"{kind}_rate")
+    iteration = "iteration_time_ms"
+    add("queue_utilization_limit", thresholds.waiting_limit, "contract.max_queue_delay_ms", iteration)
+    service = ("contract.max_ttft_ms", "worst_prefill_service_ms", iteration)
+    add("ttft_utilization_limit", thresholds.ttft_limit, *service)
+    add("iteration_over_tpot", rules.over, iteration, "contract.max_tpot_ms")
+    tpot = ("contract.max_tpot_ms", "decode_rate", "iteration_over_tpot")
+    add("tpot_sequences_limit", thresholds.tpot_sequences_limit, *tpot)
+
+
 def _add_rules(add: Add, on: Switches) -> None:
-    for bit in range(1, 10):
-        figure, bound = FIGURE_OF_BIT[bit], BOUND_OF_BIT[bit]
-        add(BITS[bit], rules.over, figure, "bound_max_kv_bytes" if bit == 9 else bound)
+    _add_limits(add)
+    for bit, figure, limit in _COMPARED:
+        add(BITS[bit], rules.over, figure, limit)
+    queue = ("total_utilization_permille", "queue_utilization_limit", "contract.max_queue_delay_ms")
+    add(BITS[5], rules.queue_over, *queue)
     if on.from_memory:
         add("reason.1", rules.weights_do_not_fit, "bound_max_kv_bytes")
     add("reason.2", rules.kv_bound_outside, "bound_max_kv_bytes")
@@ -159,29 +190,18 @@ def _add_thresholds(add: Add, on: Switches) -> None:
     count = len(on.from_slo)
     caps = _add_caps(add, on)
     add("scale_cap", thresholds.least, *caps)
-    bounds = ("contract.max_queue_delay_ms", "contract.max_ttft_ms")
-    limit = (
-        "contract.max_total_utilization_permille",
-        *bounds,
-        "worst_prefill_service_ms",
-        "iteration_time_ms",
-    )
-    add("utilization_limit", thresholds.utilization_limit, *limit)
+    limits = ("contract.max_total_utilization_permille", "queue_utilization_limit", "ttft_utilization_limit")
+    add("utilization_limit", thresholds.least, *limits)
     add("total_work_limit", thresholds.capacity_work_limit, "utilization_limit", "token_capacity_per_second")
-    for kind in ("prefill", "decode"):
-        own = f"contract.max_{kind}_utilization_permille"
-        add(f"{kind}_work_limit", thresholds.work_limit, own, f"{kind}_rate")
     for kind, tokens in (("total", "tokens"), ("prefill", "prompt_tokens"), ("decode", "output_tokens")):
         reads = (f"{kind}_work_limit", "scale_cap", REPLICAS, *_pairs(count, "arrival_millirps", tokens))
         add(f"scale.{kind}", thresholds.scale_for_work, *reads)
-    slots = ("scheduler.max_active_sequences", "contract.max_tpot_ms", "decode_rate")
-    add("sequences_limit", thresholds.sequences_limit, *slots)
+    add("sequences_limit", thresholds.least, "scheduler.max_active_sequences", "tpot_sequences_limit")
     add("kv_tokens_limit", thresholds.kv_tokens_limit, "bound_max_kv_bytes", "kv_bytes_per_token")
     _add_peak_threshold(add, on, "scale.sequences", "sequences_limit", None)
     _add_peak_threshold(add, on, "scale.kv", "kv_tokens_limit", "tokens")
     static = [rule for rule in STATIC_RULES if rule != "reason.1" or on.from_memory]
-    add("iteration_over_tpot", rules.over, "iteration_time_ms", "contract.max_tpot_ms")
-    blockers = (*static, "iteration_over_tpot", "bit.8")
+    blockers = (*static, "bit.8")
     admitted = on.admission_control
     add("feasible_at_all", partial(_none_of_these, admitted), *blockers)
     scales = ("scale.total", "scale.prefill", "scale.decode", "scale.sequences", "scale.kv")

@@ -1,4 +1,9 @@
-"""When a figure breaks its bound, and when a cell's records cannot be built."""
+"""When a figure breaks its bound, and when a cell's records cannot be built.
+
+A figure that is made from a low-dimensional load (work along traffic) and a rate of the configuration would span the
+whole grid. Its violation does not need the figure: the equivalences at the head of `thresholds` turn ⌈load/rate⌉ >
+bound into load > limit, one comparison per cell instead of a division.
+"""
 
 from sweep.exact.ops import Flag, Number
 from sweep.kernels import domain
@@ -7,6 +12,12 @@ from sweep.kernels import domain
 def over(figure: Number, bound: Number) -> Flag:
     """A violation: the figure is strictly over its bound (bounds are inclusive)."""
     return figure > bound
+
+
+def queue_over(utilization: Number, limit: Number, max_queue_delay: Number) -> Flag:
+    """Bit 5: below 1000 ‰ the utilisation is over its limit; from 1000 ‰ on the delay is the sentinel 86 400 000 ms."""
+    saturated = utilization >= 1000
+    return (saturated & (max_queue_delay < domain.SATURATED_DELAY_MS)) | (~saturated & (utilization > limit))
 
 
 def outside(value: Number, lower: int, upper: int) -> Flag:

@@ -60,18 +60,16 @@ def least(*caps: Number) -> Number:
     return result
 
 
-def utilization_limit(
-    max_utilization: Number,
-    max_queue_delay: Number,
-    max_ttft: Number,
-    prefill_service: Number,
-    iteration: Number,
-) -> Number:
-    """The largest total utilisation in ‰ within its bound, the queue bound and what the TTFT bound leaves; −1: none."""
-    left = minimum(max_queue_delay, max_ttft - prefill_service)
-    wait = maximum(left, 0)
-    queued = floor_div(1000 * wait, clamp(iteration, *domain.ITERATION_MS) + wait)
-    return select(left >= 0, minimum(max_utilization, queued), -1)
+def waiting_limit(wait: Number, iteration: Number) -> Number:
+    """The largest total utilisation in ‰ (≤ 999) whose queue delay is within `wait` ms; −1 for a negative wait."""
+    time = maximum(wait, 0)
+    queued = floor_div(1000 * time, clamp(iteration, *domain.ITERATION_MS) + time)
+    return select(wait >= 0, queued, -1)
+
+
+def ttft_limit(max_ttft: Number, prefill_service: Number, iteration: Number) -> Number:
+    """The largest total utilisation whose queue delay leaves room for the prefill service within the TTFT bound."""
+    return waiting_limit(max_ttft - prefill_service, iteration)
 
 
 def work_limit(utilization: Number, rate: Number) -> Number:
@@ -103,9 +101,9 @@ def scale_for_work(limit: Number, cap: Number, replicas: Number, *arrivals_and_t
     return largest_within(load, limit, lo, hi)
 
 
-def sequences_limit(slots: Number, max_tpot: Number, decode: Number) -> Number:
-    """How many active sequences both the batch slots and the TPOT bound allow."""
-    return minimum(slots, floor_div(max_tpot * decode, 1000))
+def tpot_sequences_limit(max_tpot: Number, decode: Number, iteration_over: Flag) -> Number:
+    """How many active sequences the TPOT bound allows; −1 where the iteration alone is longer."""
+    return select(iteration_over, -1, floor_div(max_tpot * decode, 1000))
 
 
 def kv_tokens_limit(max_kv_bytes: Number, bytes_per_token: Number) -> Number:

@@ -20,7 +20,8 @@ from sweep.report.point import (
     traffic_in_words,
     ttft_class,
 )
-from sweep.report.words import coordinates, counted, grouped, label, listed, safe, short_name
+from sweep.report.words import coordinates, counted, label, listed, safe, short_name
+from sweep.units import grouped
 
 _HOLES_SHOWN = 8
 
@@ -72,12 +73,10 @@ def nothing_sentence(answer: BestAnswer) -> str:
 def _point(answer: BestAnswer, cell: Cell, objectives: Sequence[tuple[str, str]], on_grid: bool) -> Section:
     order = ", then ".join(f"{sense} {name}" for sense, name in objectives)
     title = f"Best by {safe(order)}" if objectives else "Largest SLO-feasible operating point"
-    blocks: list[Paragraph | Table] = [place(cell), figures(cell)]
-    blocks += [Paragraph(text) for text in (ttft_class(cell),) if text]
-    blocks += next_step(answer.limiting)
+    blocks: list[Paragraph | Table] = [place(cell), figures(cell), *ttft_class(cell), *next_step(answer.limiting)]
     own = answer.on_grid
     if own is None:
-        blocks.append(Paragraph("No value of the traffic axis itself is feasible: this point lies below or between them."))
+        blocks.append(Paragraph("No own value of the traffic axis is feasible here, only scales below or between."))
     elif not on_grid and own.point != cell.point:
         blocks.append(Paragraph(f"Among the traffic axis' own values: {coordinates(own.point)}"))
     return Section(f"{title}: {traffic_in_words(cell)}", tuple(blocks))
@@ -113,11 +112,12 @@ def _neighbours(answer: BestAnswer) -> Table:
 
 def _holes(answer: BestAnswer) -> list[Paragraph]:
     """Smaller values of an axis that are not feasible though the point is."""
-    return [
-        Paragraph(f"Not feasible below the point on {short_name(axis)}: {listed([label(v) for v in values], _HOLES_SHOWN)}")
-        for axis, values in answer.holes.items()
-        if values
-    ]
+    found = []
+    for axis, values in answer.holes.items():
+        if values:
+            text = listed([label(value) for value in values], _HOLES_SHOWN)
+            found.append(Paragraph(f"Not feasible below the point on {short_name(axis)}: {text}"))
+    return found
 
 
 def _nothing(answer: BestAnswer) -> list[Section]:

@@ -9,7 +9,8 @@ from sweep.query.cell import Cell
 from sweep.records.report import BatchingReport
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.point import as_vllm, breaches, figures, place, traffic_in_words, ttft_class
-from sweep.report.words import grouped, label, safe
+from sweep.report.words import label, safe
+from sweep.units import grouped
 
 _UNDEFINED = "undefined"
 
@@ -25,7 +26,7 @@ def explain_page(name: str, cell: Cell) -> list[Section]:
     title = f"{safe(name)}: {traffic_in_words(cell)}"
     page = [
         Section(title, (place(cell, tone_good=False), _status(cell))),
-        Section("", (figures(cell), *[Paragraph(text) for text in (ttft_class(cell),) if text])),
+        Section("", (figures(cell), *ttft_class(cell))),
         Section("", (_scheduler(cell),)),
         Section("", (_classes(cell),)),
     ]

@@ -7,7 +7,8 @@ from typing import Any
 
 from sweep.query.verify import VerifyAnswer
 from sweep.report.blocks import CLAIM, Paragraph, Section, table
-from sweep.report.words import coordinates, counted, grouped, label, listed, safe
+from sweep.report.words import coordinates, counted, label, listed, safe
+from sweep.units import grouped
 
 
 def info_page(info: Mapping[str, Any]) -> list[Section]:
@@ -19,7 +20,7 @@ def info_page(info: Mapping[str, Any]) -> list[Section]:
     facts = [
         ("cells", grouped(info["cells"])),
         ("configurations", grouped(info["configurations"])),
-        ("checked by the reference", grouped(int(info["reference_checked_cells"] or 0))),
+        ("checked cells", grouped(int(info["reference_checked_cells"] or 0))),
         ("written by", f"sweep {safe(str(info['sweep_version']))}"),
         ("grid", safe(str(info["grid_sha256"]))),
         ("results", safe(str(info["results_sha256"]))),
@@ -67,8 +68,8 @@ def verify_page(path: str, answer: VerifyAnswer) -> list[Section]:
 
 def _difference(found: Mapping[str, Any]) -> Section:
     stored, reference = (safe(str(found[key])) for key in ("stored", "reference"))
-    lines = (coordinates(found["point"]), f"{safe(found['variable'])}: the file says {stored}, the reference {reference}")
-    return Section("", tuple(Paragraph(line) for line in lines))
+    values = f"{safe(found['variable'])}: the file says {stored}, the reference {reference}"
+    return Section("", (Paragraph(coordinates(found["point"])), Paragraph(values)))
 
 
 def difference_sentences(path: str, differences: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -14,7 +14,8 @@ WIDTH = 80
 _GAP = "  "
 _NARROWEST = 6
 _GROUP_SPACE = re.compile(r"(?<=[0-9]) (?=[0-9]{3}(?![0-9]))")
-_JOINT = "\N{NO-BREAK SPACE}"
+_GLUE = "\N{NO-BREAK SPACE}"
+_JOINTS = "_.-/=" + _GLUE
 
 
 def text_of(sections: Iterable[Section], width: int = WIDTH) -> str:
@@ -53,7 +54,7 @@ def fold(text: str, width: int) -> list[str]:
     """A text in lines of at most `width` columns, broken at spaces where possible, never inside `86 400 000`."""
     lines: list[str] = []
     line = ""
-    for word in _GROUP_SPACE.sub(_JOINT, text).split(" "):
+    for word in _GROUP_SPACE.sub(_GLUE, text).split(" "):
         longer = f"{line} {word}" if line else word
         if columns_of(longer) <= width:
             line = longer
@@ -62,18 +63,19 @@ def fold(text: str, width: int) -> list[str]:
             lines.append(line)
         *full, line = _cut(word, width)
         lines += full
-    return [part.replace(_JOINT, " ") for part in [*lines, line]]
+    return [part.replace(_GLUE, " ").rstrip(" ") for part in [*lines, line]]
 
 
 def _cut(word: str, width: int) -> list[str]:
-    """A word in pieces of at most `width` columns."""
-    pieces, piece, used = [], "", 0
+    """A word in pieces of at most `width` columns, cut after a joint of the name where one is near the end."""
+    pieces, piece = [], ""
     for char in word:
-        wide = _char_columns(char)
-        if piece and used + wide > width:
-            pieces.append(piece)
-            piece, used = "", 0
-        piece, used = piece + char, used + wide
+        if piece and columns_of(piece + char) > width:
+            joint = max(piece.rfind(mark) for mark in _JOINTS) + 1
+            at = joint if 2 * joint > len(piece) else len(piece)
+            pieces.append(piece[:at])
+            piece = piece[at:]
+        piece += char
     return [*pieces, piece]
 
 

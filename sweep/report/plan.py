@@ -6,7 +6,8 @@ from sweep.engine.plan import Plan, PlannedQuantity
 from sweep.grid.model import Grid
 from sweep.report.blocks import CLAIM, Paragraph, Section, table
 from sweep.report.run import axes_table
-from sweep.report.words import bytes_text, counted, grouped, magnitude, safe
+from sweep.report.words import bytes_text, counted, magnitude, safe
+from sweep.units import grouped
 
 
 def plan_page(grid: Grid, plan: Plan, refusal: str = "") -> list[Section]:

@@ -1,4 +1,4 @@
-"""What every answer says of an operating point: coordinates, figures with bounds and slack, what stops it, vLLM's names."""
+"""What every answer says of an operating point: its place, figures, bounds and slack, what stops it, vLLM's names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from sweep.grid.paths import TRAFFIC
 from sweep.query.cell import FIGURE_OF_BOUND, Cell, codes_of
 from sweep.records.wording import INVALID_MEANINGS, VIOLATION_MEANINGS
 from sweep.report.blocks import Paragraph, Table, table
-from sweep.report.words import coordinates, counted, grouped, permille_as_factor, signed
+from sweep.report.words import coordinates, counted, listed, permille_as_factor, signed
+from sweep.units import grouped
 
 _SCHEDULER_FIGURES = ("token_capacity_per_second", "iteration_time_ms", "kv_bytes_per_token")
 
@@ -38,16 +39,16 @@ def figures(cell: Cell) -> Table:
     return table(("figure", "value", "bound", "slack"), rows, right=(1, 2, 3), alerts=alerts)
 
 
-def ttft_class(cell: Cell) -> str:
-    """Which class sets the time to first token, and of what it is made."""
+def ttft_class(cell: Cell) -> list[Paragraph]:
+    """Which class sets the time to first token, and of what it is made; nothing where it is undefined."""
     service = cell.class_service_ms
     queue = cell.verdict.figures["estimated_queue_delay_ms"]
     if not service or queue < 0:
-        return ""
-    longest = max(service, key=lambda class_id: service[class_id])
-    return (
-        f"Class {longest} sets TTFT: {grouped(service[longest])} ms of prefill after {grouped(queue)} ms in the queue."
-    )
+        return []
+    longest = max(service.values())
+    setting = [class_id for class_id, ms in service.items() if ms == longest]
+    who = f"Class {setting[0]} sets" if len(setting) == 1 else f"Classes {listed(setting, 4)} set"
+    return [Paragraph(f"{who} TTFT: {grouped(longest)} ms of prefill after {grouped(queue)} ms in the queue.")]
 
 
 def breaches(cell: Cell) -> list[str]:
@@ -73,28 +74,29 @@ def next_step(limiting: Cell | None) -> list[Paragraph]:
     assert isinstance(scale, int)  # the traffic axis is never one of choices
     if limiting.status == "within":
         return [Paragraph("One permille more traffic is feasible too.")]
-    what = "breaks" if limiting.status == "rejected" else "is invalid"
     found = breaches(limiting)
-    if len(found) == 1:
-        return [Paragraph(f"One permille more traffic ({grouped(scale)}) {what}: {found[0]}.", "bad")]
-    lines = "\n".join(f"  {line}" for line in found)
-    return [Paragraph(f"One permille more traffic ({grouped(scale)}) {what}:\n{lines}", "bad")]
+    verb = "breaks" if limiting.status == "rejected" else "is invalid,"
+    what = f"One permille more traffic ({grouped(scale)}) {verb}"
+    text = f"{what} {found[0]}." if len(found) == 1 else "\n  ".join([f"{what}:", *found])
+    return [Paragraph(text, "bad")]
 
 
-def as_vllm(cell: Cell) -> Paragraph:
+def as_vllm(cell: Cell, reason: bool = True) -> Paragraph:
     """What the point is called in vLLM.
 
     vLLM's budget of tokens per step holds one decode token for each running sequence beside the prefill chunk, so a
     whole chunk fits beside a full batch exactly with chunk + slots.
+
+    Args:
+        cell: the point.
+        reason: whether to say why the budget is chunk + slots.
     """
     slots = int(cell.fields["scheduler.max_active_sequences"])
     chunk = int(cell.fields["scheduler.max_prefill_chunk_tokens"])
-    share = int(cell.fields["scheduler.prefill_share_permille"])
-    return Paragraph(
-        f"In vLLM: --max-num-seqs {slots} --max-num-batched-tokens {chunk + slots}\n"
-        f"The second is chunk + slots: a chunk of {counted(chunk, 'token')} beside one decode token per slot. The prefill "
-        f"share is no engine flag: {grouped(share)} ‰ is the fraction of the token capacity that prefill may use."
-    )
+    share = "Share is no engine flag: it is the part of the capacity that prefill may use."
+    flags = f"In vLLM: --max-num-seqs {slots} --max-num-batched-tokens {chunk + slots} (chunk + slots)"
+    why = f": its budget of tokens per step holds one decode token per slot beside a chunk of {grouped(chunk)}"
+    return Paragraph(f"{flags}{why}. {share}" if reason else f"{flags}.\n{share}")
 
 
 def traffic_in_words(cell: Cell) -> str:

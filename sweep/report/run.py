@@ -11,7 +11,8 @@ from sweep.query.cell import Cell, cell_at
 from sweep.records.wording import INVALID_MEANINGS
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.point import as_vllm, figures, next_step, place, traffic_in_words, ttft_class
-from sweep.report.words import coordinates, counted, grouped, label, safe
+from sweep.report.words import coordinates, counted, label, safe
+from sweep.units import grouped
 
 
 def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
@@ -22,17 +23,15 @@ def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
         warnings: sentences about what makes the answer weaker than it looks (`sweep.query.advice`).
     """
     grid = summary.grid
-    page = [Section(safe(grid.name), (axes_table(grid),)), Section("", (_cells(summary), *_commonest(summary)))]
-    if summary.tally.rejected:
-        page.append(Section("", (_violations(summary),)))
-    page += _best(summary)
-    notes = [Paragraph(f"Warning: {warning}.", "bad") for warning in warnings]
     path = safe(str(summary.path))
-    notes += [
-        Paragraph(f"Result: {path}", keep=True),
-        Paragraph(f"The scalar reference judged {counted(summary.checked, 'cell')} of it again and agrees."),
+    notes = [Paragraph(f"Warning: {warning}.", "bad") for warning in warnings]
+    notes.append(Paragraph(f"Result: {path}", keep=True))
+    return [
+        Section(safe(grid.name), (axes_table(grid),)),
+        Section("", (_cells(summary), *_reasons(summary), *_violations(summary))),
+        _best(summary, notes),
+        CLAIM,
     ]
-    return [*page, Section("", tuple(notes)), CLAIM]
 
 
 def run_lines(summary: RunSummary) -> list[str]:
@@ -62,37 +61,39 @@ def axes_table(grid: Grid) -> Table | Paragraph:
     return table(("axis", "values", "first", "last"), rows, right=(1, 2, 3))
 
 
-def _cells(summary: RunSummary) -> Table:
+def _cells(summary: RunSummary) -> Paragraph:
     tally = summary.tally
-    rows = [("within all bounds", grouped(tally.within)), ("rejected", grouped(tally.rejected))]
-    rows.append(("invalid", grouped(tally.invalid)))
-    rows += [(f"  {reason}", grouped(cells)) for reason, cells in summary.reasons.items() if cells]
-    return table(("cells", grouped(tally.total)), rows, right=(1,))
+    return Paragraph(
+        f"{counted(tally.total, 'cell')}: {grouped(tally.within)} within all bounds, {grouped(tally.rejected)} "
+        f"rejected, {grouped(tally.invalid)} invalid; {grouped(summary.checked)} judged again by the scalar reference, "
+        "no difference."
+    )
 
 
-def _commonest(summary: RunSummary) -> list[Paragraph]:
-    """The inequality behind the commonest invalid reason."""
-    if not summary.tally.invalid:
-        return []
-    reason = max(summary.reasons, key=lambda code: summary.reasons[code])
-    inequality = invalid_inequality(summary.grid, reason) or INVALID_MEANINGS[reason]
-    return [Paragraph(f"{reason}: {inequality}.", "note")]
+def _reasons(summary: RunSummary) -> list[Paragraph]:
+    """The invalid cells per reason, the commonest first and with the inequality behind it."""
+    found = sorted(((cells, reason) for reason, cells in summary.reasons.items() if cells), key=lambda pair: -pair[0])
+    lines = [f"invalid {grouped(cells)}: {reason}" for cells, reason in found]
+    if lines:
+        commonest = found[0][1]
+        lines[0] += f"; {invalid_inequality(summary.grid, commonest) or INVALID_MEANINGS[commonest]}"
+    return [Paragraph(line, "note") for line in lines]
 
 
-def _violations(summary: RunSummary) -> Table:
+def _violations(summary: RunSummary) -> list[Table]:
     hits, alone = summary.tally.hits(), summary.tally.alone()
     rows = [(code, grouped(cells), grouped(alone[code])) for code, cells in hits.items() if cells]
-    return table(("violation", "cells hit", "blocked by it alone"), rows, right=(1, 2))
+    return [table(("violation", "cells hit", "blocked by it alone"), rows, right=(1, 2))] if rows else []
 
 
-def _best(summary: RunSummary) -> list[Section]:
+def _best(summary: RunSummary, notes: Sequence[Paragraph]) -> Section:
     cell, limiting = best_cells(summary)
     if cell is None:
         text = (
             "Nothing is feasible: no configuration carries even one permille of the traffic within all bounds. "
             "`sweep best` on the result says which single bound to change, and by how little."
         )
-        return [Section("", (Paragraph(text, "bad"),))]
+        return Section("", (Paragraph(text, "bad"), *notes))
     title = f"Largest SLO-feasible operating point: {traffic_in_words(cell)}"
-    reasons = [Paragraph(text) for text in (ttft_class(cell),) if text]
-    return [Section(title, (place(cell), figures(cell), *reasons, *next_step(limiting), as_vllm(cell)))]
+    blocks: list[Paragraph | Table] = [place(cell), figures(cell), *ttft_class(cell), *next_step(limiting)]
+    return Section(title, (*blocks, as_vllm(cell, reason=False), *notes))

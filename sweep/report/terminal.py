@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
-from typing import TextIO
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -16,23 +16,31 @@ from sweep.report.plain import WIDTH, fold, paragraph_lines
 _STYLES: dict[Tone, str] = {"plain": "", "good": "green", "bad": "red", "note": "dim"}
 
 
-def show(sections: Iterable[Section], file: TextIO, colour: bool, width: int | None = None) -> None:
-    """Print a page.
+def text_of(sections: Iterable[Section], colour: bool, width: int = WIDTH) -> str:
+    """A page as text for a terminal, ending in a line break.
 
     Args:
         sections: the page.
-        file: where to.
         colour: whether escape sequences may be used.
-        width: columns; None for those of the terminal, at most 80.
+        width: columns.
     """
     # rich takes "auto" to mean "what the terminal can"; None switches every escape sequence off.
-    console = Console(file=file, color_system="auto" if colour else None, highlight=False, markup=False, emoji=False)
-    console.width = width or min(console.width, WIDTH)
-    for at, section in enumerate(sections):
-        if at:
-            console.print()
-        for item in renderables(section, console.width):
-            console.print(item)
+    console = Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="auto" if colour else None,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    with console.capture() as page:
+        for at, section in enumerate(sections):
+            if at:
+                console.print()
+            for item in renderables(section, width):
+                console.print(item)
+    return page.get()
 
 
 def renderables(section: Section, width: int) -> Iterator[RenderableType]:

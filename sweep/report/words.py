@@ -8,7 +8,7 @@ from sweep.grid.paths import ALIASES, TRAFFIC
 from sweep.units import grouped
 
 _SHORT_NAMES = {name: alias for alias, name in ALIASES.items()}
-_EXACT_BELOW = 10**7
+_EXACT_BELOW = 10**6
 
 
 def safe(text: str) -> str:
@@ -65,7 +65,7 @@ def bytes_text(number: int) -> str:
 
 
 def magnitude(number: int) -> str:
-    """A bound as a short text: exact below 10^7, else two digits and a power of ten, rounded away from 0."""
+    """A bound as a short text: exact below 10^6, else two digits and a power of ten, rounded away from 0."""
     if abs(number) < _EXACT_BELOW:
         return grouped(number)
     power = len(str(abs(number))) - 1

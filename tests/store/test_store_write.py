@@ -1,6 +1,7 @@
 """What is written comes back to the integer, is the same bytes each time, and replaces only what it may."""
 
 import hashlib
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -94,6 +95,10 @@ def test_arrays_are_compressed_and_checksummed_and_nothing_is_filled(tmp_path):
                     *("zlib", "shuffle", "fletcher32", "complevel")
                 }
                 assert filters["complevel"] == 1
+
+
+def test_the_version_in_the_file_is_the_package_s():
+    assert __version__ == importlib.metadata.version("sweep")
 
 
 def test_the_same_grid_gives_the_same_bytes(tmp_path):

@@ -1,0 +1,56 @@
+"""The command `sweep`."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import click
+
+from sweep._version import __version__
+from sweep.cli.best import best
+from sweep.cli.completion import completion
+from sweep.cli.explain import explain
+from sweep.cli.info import info
+from sweep.cli.program import Program
+from sweep.cli.run import run
+from sweep.cli.verify import verify
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="sweep", message="%(prog)s %(version)s")
+def program() -> None:
+    """Exact, exhaustive search for the largest SLO-feasible operating point of an LLM serving replica.
+
+    A grid file declares the SLO, the traffic, the scheduler and the axes to search. `run` judges every cell with a
+    local fluid capacity model in exact integers and writes a netCDF file; the other commands ask that file. It is not
+    a queueing analysis and not a device benchmark.
+
+    \b
+    Examples:
+      sweep run grids/h100.toml
+      sweep best h100.nc --at traffic=1000 --minimize max_active_sequences
+      sweep explain h100.nc --at slots=64 --at traffic=1200
+
+    \b
+    Exit codes:
+      0  done; "nothing is feasible" is an answer too
+      1  a failure that was asked for: verify found a difference, best --require nothing
+      2  wrong usage: an unknown command, option, axis or value
+      3  a wrong grid file, or a size that is refused
+      4  a result file that is missing, damaged or foreign, or cannot be written
+      5  the self-check of a run failed: a bug, nothing was written
+      130  interrupted
+    """
+
+
+for command in (run, best, explain, verify, info, completion):
+    program.add_command(command)
+
+
+def main() -> None:
+    """The entry point."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # ⌈ and ‰ must not fail on a terminal of another encoding
+            stream.reconfigure(errors="backslashreplace")
+    program.main(prog_name="sweep")

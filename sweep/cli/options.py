@@ -1,0 +1,93 @@
+"""Options that several commands share, and the order in which different options were typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from sweep.errors import UsageFault
+
+_TYPED = "sweep.typed"
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class InOrder(click.Command):
+    """A command that also remembers its repeatable options in the order in which they were typed.
+
+    click groups the values by option. Its parser does report the order: one entry per occurrence, whatever the
+    spelling (`--set a=b`, `--set=a=b`), and the n-th occurrence of an option has its n-th value.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse twice: for the order, then as every command does."""
+        values, _, order = self.make_parser(ctx).parse_args(list(args))
+        queues = {name: iter(value) for name, value in values.items() if isinstance(value, list)}
+        ctx.meta[_TYPED] = [(param.name, next(queues[param.name])) for param in order if param.name in queues]
+        return super().parse_args(ctx, args)
+
+
+def typed(names: Iterable[str]) -> list[tuple[str, str]]:
+    """(option, value) of the current command's repeatable options among `names`, in the order typed."""
+    wanted = frozenset(names)
+    pairs: list[tuple[str, str]] = click.get_current_context().meta[_TYPED]
+    return [(name, value) for name, value in pairs if name in wanted]
+
+
+def json_option(command: Decorated) -> Decorated:
+    """`--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")(command)
+
+
+def change_options(command: Decorated) -> Decorated:
+    """`--set` and `--axis`; read them with `typed(("set", "axis"))`."""
+    command = click.option(
+        "--axis",
+        multiple=True,
+        metavar="NAME=VALUES",
+        help="Replace or add an axis: a TOML list, or start:stop:step. Applied in the order typed.",
+    )(command)
+    return click.option(
+        "--set",
+        "set_",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help="Change a field of the base, as if the file had it. Applied in the order typed.",
+    )(command)
+
+
+def changes() -> list[tuple[str, str]]:
+    """The overrides of the command line, in the order typed."""
+    return [(name.rstrip("_"), text) for name, text in typed(("set_", "axis"))]
+
+
+def at_option(command: Decorated) -> Decorated:
+    """`--at`; read it with `fixed`."""
+    return click.option(
+        "--at",
+        multiple=True,
+        metavar="AXIS=VALUE",
+        help="Fix an axis (share, chunk, slots, traffic or its name); traffic also off its axis.",
+    )(command)
+
+
+def fixed(texts: Iterable[str]) -> dict[str, int | str]:
+    """The axes that `--at` fixes; values stay texts, their axis reads them.
+
+    Raises:
+        UsageFault: no equals sign, or an axis twice; all faults at once.
+    """
+    found: dict[str, int | str] = {}
+    faults = []
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            faults.append(f"--at {text}: wanted axis=value, such as --at slots=64; write it with an equals sign.")
+        elif name in found:
+            faults.append(f"--at {text}: the axis {name} is fixed twice; give it once.")
+        found[name] = value
+    if faults:
+        raise UsageFault(faults)
+    return found

@@ -1,0 +1,111 @@
+"""`sweep run`: a grid file to a result file, and what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sweep.cli.options import InOrder, change_options, changes, json_option
+from sweep.cli.output import progress, write, write_json, write_page
+from sweep.cli.program import mark_written
+
+if TYPE_CHECKING:
+    from sweep.grid.model import Grid
+
+
+@click.command(cls=InOrder, short_help="Judge every cell of a grid and write a result file.")
+@click.argument("grid", metavar="GRID.toml", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.nc",
+    type=click.Path(path_type=Path),
+    help="Default: the grid's stem, in this folder.",
+)
+@change_options
+@click.option(
+    "--store",
+    type=click.Choice(["all", "small", "none"]),
+    default="small",
+    show_default=True,
+    help="Figures to keep: those of at most 2^22 values are small. The rest is computed when asked for.",
+)
+@click.option(
+    "--materialize",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Whether to keep the violations of every cell: auto does up to 2^28 cells.",
+)
+@click.option("--force", is_flag=True, help="Replace FILE.nc even if it is not a result of this grid.")
+@click.option("--dry-run", is_flag=True, help="Say cells, bytes, tiles and arithmetic; run and write nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the file and one line of the largest point only.")
+@json_option
+def run(
+    grid: Path,
+    output: Path | None,
+    set_: tuple[str, ...],
+    axis: tuple[str, ...],
+    store: str,
+    materialize: str,
+    force: bool,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Judge every operating point of GRID.toml and report the largest SLO-feasible one.
+
+    Every cell of the grid is judged in exact integers, a sample is judged again by an independent scalar reference,
+    and the result is written to one netCDF file, complete or not at all. Use it first; best, explain and verify then
+    answer from the file without running again.
+
+    \b
+    Examples:
+      sweep run grids/h100.toml
+      sweep run grids/h100.toml --dry-run
+      sweep run grids/h100.toml -o tight.nc --set contract.max_ttft_ms=300
+      sweep run grids/h100.toml --axis slots=8:256:8 --axis replicas=1:8:1
+      sweep run grids/h100.toml --json | jq .best.point
+    """
+    from sweep import api
+
+    loaded = api.load_grid(grid, changes())
+    target = output if output is not None else Path(f"{grid.stem}.nc")
+    if dry_run:
+        _dry_run(loaded, target, store, materialize, as_json)
+        return
+    with progress("judging", silent=quiet or as_json) as step:
+        summary = api.run(loaded, target, store, materialize, force, step)
+    mark_written(str(target))
+    if as_json:
+        from sweep.query.summary import run_as_json
+
+        write_json(run_as_json(summary))
+        return
+    from sweep.query.advice import warnings
+    from sweep.report.run import run_lines, run_page
+
+    if quiet:
+        write("".join(f"{line}\n" for line in run_lines(summary)))
+    else:
+        write_page(run_page(summary, warnings(loaded, summary.best)))
+
+
+def _dry_run(grid: Grid, target: Path, store: str, materialize: str, as_json: bool) -> None:
+    from sweep import api
+    from sweep.engine.plan import free_bytes, refuse
+    from sweep.errors import RefusedSize
+    from sweep.report.plan import plan_page
+
+    plan = api.plan(grid, store, materialize)
+    if as_json:
+        write_json(plan.as_json())
+        return
+    refusal = ""
+    try:
+        refuse(plan, free_bytes(target))
+    except RefusedSize as error:
+        refusal = str(error)
+    write_page(plan_page(grid, plan, refusal))

@@ -1,0 +1,334 @@
+"""Every kernel beside the definition of what it computes, with the ranges of its arguments.
+
+The plain formula is written from the definition, one point at a time; thresholds are the result of a search over the
+rule that they replace, so that no algebra is shared. `flag` arguments are the verdict "derived inputs are inside".
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from strategies import BOUNDS
+
+from sweep.kernels import derive, figures, rules, thresholds
+
+DAY = 86_400_000
+MAX_ARRIVAL, MAX_PEAK, MAX_SCALE, MAX_CAPACITY, MAX_WIDTH = 10**12, 10**6, 10**15, 10**12, 10**12
+
+CAPACITY = BOUNDS["scheduler.token_capacity_per_second"]
+SHARE = BOUNDS["scheduler.prefill_share_permille"]
+SLOTS = BOUNDS["scheduler.max_active_sequences"]
+CHUNK = BOUNDS["scheduler.max_prefill_chunk_tokens"]
+TOKENS = BOUNDS["class.prompt_tokens"]
+ARRIVAL = BOUNDS["class.arrival_millirps"]
+PEAK = BOUNDS["class.peak_concurrency"]
+BURST = BOUNDS["class.burst_permille"]
+REPLICAS = BOUNDS["traffic.replicas"]
+SCALE = (1, MAX_SCALE + 1)
+MS = (1, DAY)
+BYTES = (0, 10**18)
+PERMILLE = (1, 999)
+# Derived values may leave their records' bounds.
+ANY_CAPACITY, ANY_ITERATION, ANY_WIDTH = (0, 10**16), (0, 10**14), (1, 10**23)
+ANY_ARRIVAL, ANY_PEAK, ANY_BOUND = (1, 10**25), (-1, 10**28), (-(10**23), 10**23)
+RATE = (0, MAX_CAPACITY)
+STAY = (2, 10**21)
+FLAG = "flag"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel, the ranges of its arguments, and the plain formula."""
+
+    kernel: Callable[..., Any]
+    ranges: tuple[Any, ...]
+    plain: Callable[..., int | bool]
+
+
+def up(a: int, b: int) -> int:
+    """⌈a/b⌉ through exact fractions."""
+    return ceil(Fraction(a, b))
+
+
+def clip(value: int, lower: int, upper: int) -> int:
+    return lower if value < lower else upper if value > upper else value
+
+
+def largest(holds: Callable[[int], bool], lower: int, upper: int) -> int:
+    """The largest x of [lower, upper] with `holds`, which is true up to there and false above; lower − 1 if none."""
+    low, high = lower - 1, upper
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def per_replica(declared: int, scale: int, replicas: int) -> int:
+    return up(up(declared * scale, 1000), replicas)
+
+
+def queue_ms(u: int, iteration: int) -> int:
+    return DAY if u >= 1000 else up(iteration * u, 1000 - u)
+
+
+def little(arrival: int, stay: int) -> int:
+    return up(arrival * stay, 10**9)
+
+
+def plain_kv_width(layers: int, heads: int, dim: int, over: int, under: int, gpus: int) -> int:
+    held = gpus * max(1, up(heads, gpus))
+    return ceil(2 * layers * held * dim * Fraction(over, under))
+
+
+def plain_memory(memory: int, use: int, act: int, over: int, kept: int, weights: int, gpus: int) -> int:
+    return gpus * (memory * use // 1000 - act - over - kept) - weights
+
+
+def plain_little(arrival: int, inside: bool, ttft: int, tpot: int, output: int, burst: int) -> int:
+    if not inside:
+        return -1
+    return little(clip(arrival, 1, MAX_ARRIVAL), (ttft + output * tpot) * burst)
+
+
+def plain_service(prefill: int, iteration: int, chunk: int, inside: bool, *prompts: int) -> int:
+    if not inside or prefill < 1:
+        return -1
+    step = clip(iteration, 1, DAY)
+    return max(max(up(prompt, chunk) * step, up(prompt * 1000, prefill)) for prompt in prompts)
+
+
+def plain_queue(u: int, iteration: int, inside: bool) -> int:
+    return queue_ms(u, clip(iteration, 1, DAY)) if inside and u >= 0 else -1
+
+
+def plain_tpot(active: int, decode: int, iteration: int, inside: bool) -> int:
+    return max(clip(iteration, 1, DAY), up(1000 * active, decode)) if inside and active >= 0 else -1
+
+
+def plain_utilization_limit(most: int, max_queue: int, max_ttft: int, service: int, iteration: int) -> int:
+    step = clip(iteration, 1, DAY)
+
+    def holds(u: int) -> bool:
+        return queue_ms(u, step) <= max_queue and queue_ms(u, step) + service <= max_ttft
+
+    return largest(holds, 0, most)
+
+
+def plain_scale_for_work(limit: int, cap: int, replicas: int, *pairs: int) -> int:
+    loads = list(zip(pairs[::2], pairs[1::2], strict=True))
+
+    def holds(x: int) -> bool:
+        return sum(per_replica(a, x, replicas) * w for a, w in loads) <= limit
+
+    return largest(holds, 1, cap)
+
+
+def plain_scale_for_peaks(left: int, cap: int, replicas: int, *terms: int) -> int:
+    """Two classes that grow with the scale, one by Little's law."""
+    v, n, w, m, z, a, g = terms
+
+    def holds(x: int) -> bool:
+        held = v * per_replica(n, x, replicas) + w * per_replica(m, x, replicas)
+        return held + z * little(per_replica(a, x, replicas), g) <= left
+
+    return largest(holds, 1, cap)
+
+
+def plain_grown(left: int, cap: int, replicas: int, v: int, n: int) -> int:
+    return largest(lambda x: v * per_replica(n, x, replicas) <= left, 1, cap)
+
+
+def plain_little_only(left: int, cap: int, replicas: int, v: int, a: int, g: int) -> int:
+    return largest(lambda x: v * little(per_replica(a, x, replicas), g) <= left, 1, cap)
+
+
+def plain_kv_limit(bound: int, width: int) -> int:
+    held = clip(width, 1, MAX_WIDTH)
+    return largest(lambda s: s * held <= clip(bound, 0, 10**18), 0, 10**18)
+
+
+def plain_sequences_limit(slots: int, tpot: int, decode: int) -> int:
+    return largest(lambda s: up(1000 * s, decode) <= tpot, 0, slots)
+
+
+def _case(kernel: Callable[..., Any], plain: Callable[..., int | bool], *ranges: Any) -> Case:
+    return Case(kernel, ranges, plain)
+
+
+def _inside(lower: int, upper: int) -> Callable[[int], bool]:
+    return lambda value: lower <= value <= upper
+
+
+def _outside(lower: int, upper: int) -> Callable[[int], bool]:
+    return lambda value: not lower <= value <= upper
+
+
+DERIVE = {
+    "step_ns": _case(
+        derive.step_ns, lambda b, s, p, n, c: b + s * n + p * c, (0, 10**15), (0, 10**12), (0, 10**12), SLOTS, CHUNK
+    ),
+    "iteration_time_ms": _case(derive.iteration_time_ms, lambda step: up(step, 10**6), (0, 10**20)),
+    "token_capacity": _case(
+        derive.token_capacity, lambda b, c, step: (b + c) * 10**9 // max(step, 1), SLOTS, CHUNK, (0, 10**20)
+    ),
+    "kv_bytes_per_token": _case(
+        derive.kv_bytes_per_token, plain_kv_width, *[(1, 10**5)] * 3, (1, 1024), (1, 1024), (1, 10**4)
+    ),
+    "kv_memory_bytes": _case(derive.kv_memory_bytes, plain_memory, BYTES, (1, 1000), *[BYTES] * 4, (1, 10**4)),
+    "kv_memory_bytes_per_chunk": _case(
+        derive.kv_memory_bytes_per_chunk, lambda r, a, c, g: r - g * a * c, ANY_BOUND, (0, 10**12), CHUNK, (1, 10**4)
+    ),
+    "arrival_millirps": _case(derive.arrival_millirps, per_replica, ARRIVAL, SCALE, REPLICAS),
+    "peak_scaled": _case(derive.peak_scaled, per_replica, PEAK, SCALE, REPLICAS),
+    "peak_fixed": _case(derive.peak_fixed, up, PEAK, REPLICAS),
+    "peak_from_slo": _case(derive.peak_from_slo, plain_little, ANY_ARRIVAL, FLAG, MS, MS, TOKENS, BURST),
+    "arrival_in_range": _case(
+        derive.arrival_in_range, lambda a, x: 1 <= a <= MAX_ARRIVAL and x <= MAX_SCALE, ANY_ARRIVAL, SCALE
+    ),
+    "peak_in_range": _case(derive.peak_in_range, _inside(1, MAX_PEAK), ANY_PEAK),
+    "all_of": _case(derive.all_of, lambda *flags: all(flags), FLAG, FLAG, FLAG),
+    "prefill_rate": _case(
+        derive.prefill_rate, lambda c, s: clip(c, 1, MAX_CAPACITY) * s // 1000, ANY_CAPACITY, SHARE
+    ),
+    "decode_rate": _case(
+        derive.decode_rate, lambda c, p: max(1, clip(c, 1, MAX_CAPACITY) - p), ANY_CAPACITY, RATE
+    ),
+    "iteration_service_tokens": _case(
+        derive.iteration_service_tokens, lambda p, it: p * clip(it, 1, DAY) // 1000, RATE, ANY_ITERATION
+    ),
+}
+FIGURES = {
+    "work": _case(
+        figures.work,
+        lambda a, t, b, s: clip(a, 1, MAX_ARRIVAL) * t + clip(b, 1, MAX_ARRIVAL) * s,
+        *(ANY_ARRIVAL, TOKENS) * 2,
+    ),
+    "total": _case(figures.total, lambda *terms: sum(terms), *[(-(10**19), 10**19)] * 3),
+    "utilization_permille": _case(
+        figures.utilization_permille,
+        lambda w, r, inside: up(w, r) if inside and r >= 1 else -1,
+        (0, 2 * 10**21),
+        RATE,
+        FLAG,
+    ),
+    "queue_delay_ms": _case(figures.queue_delay_ms, plain_queue, (-1, 10**21), ANY_ITERATION, FLAG),
+    "prefill_service_ms": _case(
+        figures.prefill_service_ms, plain_service, RATE, ANY_ITERATION, CHUNK, FLAG, TOKENS, TOKENS
+    ),
+    "ttft_ms": _case(
+        figures.ttft_ms, lambda q, s: q + s if q >= 0 and s >= 0 else -1, (-1, 10**11), (-1, 10**15)
+    ),
+    "active_sequences": _case(
+        figures.active_sequences,
+        lambda inside, a, b: clip(a, 1, MAX_PEAK) + clip(b, 1, MAX_PEAK) if inside else -1,
+        FLAG,
+        ANY_PEAK,
+        ANY_PEAK,
+    ),
+    "tpot_ms": _case(figures.tpot_ms, plain_tpot, (-1, 64 * 10**6), (1, MAX_CAPACITY), ANY_ITERATION, FLAG),
+    "starvation_ms": _case(
+        figures.starvation_ms,
+        lambda n, it, inside: (n + 1) * clip(it, 1, DAY) if inside else -1,
+        (1, 10**6),
+        ANY_ITERATION,
+        FLAG,
+    ),
+    "kv_tokens": _case(
+        figures.kv_tokens,
+        lambda a, t, b, s: clip(a, 1, MAX_PEAK) * t + clip(b, 1, MAX_PEAK) * s,
+        *(ANY_PEAK, (2, 2 * 10**7)) * 2,
+    ),
+    "kv_bytes": _case(
+        figures.kv_bytes, lambda t, w, inside: t * clip(w, 1, MAX_WIDTH) if inside else -1, (2, 10**15), ANY_WIDTH, FLAG
+    ),
+}
+RULES = {
+    "over": _case(rules.over, lambda figure, bound: figure > bound, (-1, 10**27), ANY_BOUND),
+    "outside": _case(lambda value: rules.outside(value, 3, 7), _outside(3, 7), (0, 10)),
+    "capacity_outside": _case(rules.capacity_outside, _outside(1, MAX_CAPACITY), ANY_CAPACITY),
+    "iteration_outside": _case(rules.iteration_outside, _outside(1, DAY), ANY_ITERATION),
+    "kv_width_outside": _case(rules.kv_width_outside, _outside(1, MAX_WIDTH), ANY_WIDTH),
+    "weights_do_not_fit": _case(rules.weights_do_not_fit, lambda left: left < 1, ANY_BOUND),
+    "kv_bound_outside": _case(rules.kv_bound_outside, _outside(1, 10**18), ANY_BOUND),
+    "no_prefill_token": _case(rules.no_prefill_token, lambda served: served < 1, (0, 10**17)),
+    "chunk_exceeds_service": _case(rules.chunk_exceeds_service, lambda c, served: c > served, CHUNK, (0, 10**17)),
+    "none_of": _case(rules.none_of, lambda flag: not flag, FLAG),
+}
+LIMIT = (-(10**15), 10**15)
+THRESHOLDS = {
+    "arrival_cap": _case(
+        thresholds.arrival_cap,
+        lambda a, r: largest(lambda x: per_replica(a, x, r) <= MAX_ARRIVAL, 0, MAX_SCALE),
+        ARRIVAL,
+        REPLICAS,
+    ),
+    "peak_cap_scaled": _case(
+        thresholds.peak_cap_scaled,
+        lambda n, r: largest(lambda x: per_replica(n, x, r) <= MAX_PEAK, 0, 10**16),
+        PEAK,
+        REPLICAS,
+    ),
+    "stay_permille_ms": _case(thresholds.stay_permille_ms, lambda f, p, o, b: (f + o * p) * b, MS, MS, TOKENS, BURST),
+    "peak_cap_from_slo": _case(
+        thresholds.peak_cap_from_slo,
+        lambda a, r, g: largest(
+            lambda x: per_replica(a, x, r) <= MAX_ARRIVAL and little(per_replica(a, x, r), g) <= MAX_PEAK, 0, 10**22
+        ),
+        ARRIVAL,
+        REPLICAS,
+        STAY,
+    ),
+    "least": _case(thresholds.least, min, SCALE, SCALE, SCALE),
+    "utilization_limit": _case(
+        thresholds.utilization_limit, plain_utilization_limit, PERMILLE, MS, MS, (0, 10**13), ANY_ITERATION
+    ),
+    "work_limit": _case(thresholds.work_limit, lambda u, r: largest(lambda w: up(w, max(r, 1)) <= u, 0, 10**15) if r else 0, PERMILLE, RATE),
+    "capacity_work_limit": _case(
+        thresholds.capacity_work_limit, lambda u, c: u * clip(c, 1, MAX_CAPACITY), (-1, 999), ANY_CAPACITY
+    ),
+    "scale_for_work": _case(
+        thresholds.scale_for_work, plain_scale_for_work, LIMIT, (1, MAX_SCALE), REPLICAS, *(ARRIVAL, TOKENS) * 2
+    ),
+    "sequences_limit": _case(thresholds.sequences_limit, plain_sequences_limit, SLOTS, MS, (1, MAX_CAPACITY)),
+    "kv_tokens_limit": _case(thresholds.kv_tokens_limit, plain_kv_limit, ANY_BOUND, ANY_WIDTH),
+    "limit_left": _case(
+        thresholds.limit_left, lambda left, v, n, w, m: left - v * n - w * m, (0, 10**18), *(TOKENS, ANY_PEAK) * 2
+    ),
+    "scale_if_fits": _case(thresholds.scale_if_fits, lambda left, cap: cap if left >= 0 else 0, LIMIT, (1, MAX_SCALE)),
+    "scale_for_peaks": _case(
+        lambda left, cap, r, *terms: thresholds.scale_for_peaks(left, cap, r, 2, *terms),
+        plain_scale_for_peaks,
+        (-(10**13), 10**18),
+        (0, MAX_SCALE),
+        REPLICAS,
+        *(TOKENS, PEAK) * 2,
+        TOKENS,
+        ARRIVAL,
+        STAY,
+    ),
+    "scale_for_peaks, grown": _case(
+        lambda left, cap, r, *terms: thresholds.scale_for_peaks(left, cap, r, 1, *terms),
+        plain_grown,
+        (-(10**13), 10**18),
+        (0, MAX_SCALE),
+        REPLICAS,
+        TOKENS,
+        PEAK,
+    ),
+    "scale_for_peaks, Little": _case(
+        lambda left, cap, r, *terms: thresholds.scale_for_peaks(left, cap, r, 0, *terms),
+        plain_little_only,
+        (-(10**13), 10**18),
+        (0, MAX_SCALE),
+        REPLICAS,
+        (1, 2 * 10**7),
+        ARRIVAL,
+        STAY,
+    ),
+    "largest_scale": _case(
+        thresholds.largest_scale, lambda free, *scales: min(scales) if free else 0, FLAG, SCALE, SCALE
+    ),
+}
+KERNELS = {**DERIVE, **FIGURES, **RULES, **THRESHOLDS}
