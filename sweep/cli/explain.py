@@ -41,14 +41,14 @@ def explain(file: Path, at: tuple[str, ...], set_: tuple[str, ...], axis: tuple[
             kind, text = overrides[0]
             raise UsageFault(f"--{kind} {text}: {file} is a result, whose grid is fixed; give the grid file instead.")
         with api.open_result(file) as result:
-            name, cell = result.grid.name, result.explain(fixed(at))
+            grid, cell = result.grid, result.explain(fixed(at))
     else:
         grid = api.load_grid(file, overrides)
-        name, cell = grid.name, api.explain_grid(grid, fixed(at))
+        cell = api.explain_grid(grid, fixed(at))
     if as_json:
         write_json(cell.as_json())
     else:
-        write_page(explain_page(name, cell))
+        write_page(explain_page(grid, cell))
 
 
 def is_result(file: Path) -> bool:

@@ -17,9 +17,10 @@ from sweep.cli.run import run
 from sweep.cli.verify import verify
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="sweep", message="%(prog)s %(version)s")
-def program() -> None:
+@click.pass_context
+def program(ctx: click.Context) -> None:
     """Exact, exhaustive search for the largest SLO-feasible operating point of an LLM serving replica.
 
     A grid file declares the SLO, the traffic, the scheduler and the axes to search. `run` judges every cell with a
@@ -34,14 +35,17 @@ def program() -> None:
 
     \b
     Exit codes:
-      0  done; "nothing is feasible" is an answer too
-      1  a failure that was asked for: verify found a difference, best --require nothing
-      2  wrong usage: an unknown command, option, axis or value
-      3  a wrong grid file, or a size that is refused
-      4  a result file that is missing, damaged or foreign, or cannot be written
-      5  the self-check of a run failed: a bug, nothing was written
+      0    done; "nothing is feasible" is an answer too
+      1    what was asked to fail: verify differs, best --require finds nothing
+      2    wrong usage: an unknown command, option, axis or value
+      3    a wrong grid file, or a size that is refused
+      4    a result file missing, damaged or foreign, or one cannot be written
+      5    the self-check of a run failed: a bug; nothing was written
       130  interrupted
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(2)
 
 
 for command in (run, best, explain, verify, info, completion):

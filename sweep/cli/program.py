@@ -40,9 +40,6 @@ class Program(click.Group):
             status = super().main(
                 args, prog_name, complete_var, standalone_mode=False, windows_expand_args=windows_expand_args, **extra
             )
-        except click.exceptions.NoArgsIsHelpError as error:
-            error.show()
-            status = error.exit_code
         except click.ClickException as error:
             complain(_one_line(error))
             status = error.exit_code

@@ -12,7 +12,7 @@ from sweep.engine.opening import Array, Dims, Inputs, cut
 from sweep.exact.interval import Interval, Proof, Truth
 from sweep.kernels.nodes import Graph
 
-SHARED_VALUES = 2**20
+SHARED_VALUES = 2**21
 """A node with at most this many values over the whole grid is computed once and cut for every tile."""
 
 

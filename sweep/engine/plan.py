@@ -10,10 +10,12 @@ from pathlib import Path
 
 from sweep.engine.catalogue import Quantity, quantities
 from sweep.engine.evaluate import SHARED_VALUES, Evaluation
+from sweep.engine.runs import RunMaker
 from sweep.errors import RefusedSize
 from sweep.exact.interval import Interval
 from sweep.grid.model import Grid
 from sweep.store.layout import slab_shape
+from sweep.units import grouped
 
 STORED_VALUES = 2**22
 """A quantity with more values than this is recomputed by the reader, not stored."""
@@ -22,7 +24,13 @@ AUTO_MASK_CELLS = 2**28
 """`--materialize auto` stores the mask up to this many cells (half a gigabyte before compression)."""
 
 MAX_CELLS = 2 * 10**10
-"""A run judges every cell; beyond this it would take minutes to hours and is refused."""
+"""A run that touches every cell is refused beyond this: it would take minutes to hours."""
+
+MAX_CONFIGURATIONS = 3 * 10**8
+"""A run computes every configuration's capacity; beyond this it is refused likewise."""
+
+ROW_VALUES = 2**15
+"""Configurations in a tile where cells are counted as runs and not written."""
 
 THREADS = 2
 AHEAD = 4
@@ -55,6 +63,8 @@ class Plan:
     configurations: int
     tile: tuple[int, ...]
     tiles: int
+    by_runs: bool
+    """Whether masks are made as runs along traffic (`sweep.engine.runs`)."""
     mask_stored: bool
     capacity_stored: bool
     quantities: tuple[PlannedQuantity, ...]
@@ -70,6 +80,7 @@ class Plan:
             "configurations": self.configurations,
             "tiles": self.tiles,
             "tile": list(self.tile),
+            "by_runs": self.by_runs,
             "mask_stored": self.mask_stored,
             "capacity_stored": self.capacity_stored,
             "stored_bytes": self.stored_bytes,
@@ -97,8 +108,11 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
         materialize: whether to store the mask: `auto` (up to 2^28 cells), `always`, `never`.
     """
     planned = tuple(_planned(grid, ev, quantity, store) for quantity in quantities(ev))
-    tile = slab_shape(grid.shape)
     mask = materialize == "always" or (materialize == "auto" and grid.cells <= AUTO_MASK_CELLS)
+    by_runs = RunMaker.suits(ev)
+    tile = slab_shape(grid.shape)
+    if by_runs and not mask:
+        tile = (*slab_shape(grid.shape[:-1], ROW_VALUES), grid.shape[-1])
     capacity = store == "all" or grid.configurations <= STORED_VALUES
     stored = sum(8 * p.values for p in planned if p.stored)
     stored += (2 + 1) * grid.cells * mask + (8 + 2) * grid.configurations * capacity
@@ -107,11 +121,12 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
         configurations=grid.configurations,
         tile=tile,
         tiles=prod(-(-n // step) for n, step in zip(grid.shape, tile, strict=True)),
+        by_runs=by_runs,
         mask_stored=mask,
         capacity_stored=capacity,
         quantities=planned,
         stored_bytes=stored,
-        peak_bytes=_peak_bytes(ev, planned, prod(tile)),
+        peak_bytes=_peak_bytes(ev, planned, prod(tile) if mask or not by_runs else 32 * ROW_VALUES),
     )
 
 
@@ -159,16 +174,17 @@ def free_bytes(path: Path) -> int:
 
 def refuse(plan: Plan, free_disk_bytes: int) -> None:
     """Raise RefusedSize where the run would not end in reasonable time or on this disk, before anything is made."""
-    if plan.cells > MAX_CELLS:
+    touched = plan.cells if plan.mask_stored or not plan.by_runs else 0
+    if touched > MAX_CELLS or plan.configurations > MAX_CONFIGURATIONS:
+        way = "use --materialize never, or " if plan.by_runs and plan.configurations <= MAX_CONFIGURATIONS else ""
         raise RefusedSize(
-            f"the grid has {plan.cells:,} cells and {plan.configurations:,} configurations, more than the "
-            f"{MAX_CELLS:,} cells that a run judges: thin out an axis, or look at it with --dry-run".replace(",", " ")
+            f"the grid has {grouped(plan.cells)} cells in {grouped(plan.configurations)} configurations; a run takes "
+            f"at most {grouped(MAX_CELLS)} written cells and {grouped(MAX_CONFIGURATIONS)} configurations: {way}thin "
+            f"out an axis, or look at it with --dry-run."
         )
     if plan.stored_bytes > 64 * free_disk_bytes:
         # zlib brings a mask to a hundredth and figures to a tenth of their size; beyond 64 times nothing helps.
         raise RefusedSize(
-            f"the result would hold {plan.stored_bytes:,} bytes before compression and the disk has "
-            f"{free_disk_bytes:,} free: use --store none or --materialize never, or write elsewhere with -o".replace(
-                ",", " "
-            )
+            f"the result would hold {grouped(plan.stored_bytes)} bytes before compression and the disk has "
+            f"{grouped(free_disk_bytes)} free: use --store none or --materialize never, or another disk with -o."
         )

@@ -25,6 +25,7 @@ from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, Point, capacity_blocks, first_in_order, limiting_masks
 from sweep.engine.opening import Array, Dims, open_inputs, switches_of
 from sweep.engine.plan import AHEAD, STORED_VALUES, THREADS, Plan, PlannedQuantity
+from sweep.engine.runs import RunMaker
 from sweep.engine.tally import Tally, histogram
 from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reason_array, reported_rules, union_dims
 from sweep.errors import RecordFault
@@ -39,6 +40,8 @@ from sweep.store.write import ResultWriter
 
 Progress = Callable[[int, int], None]
 Region = tuple[slice, ...]
+Judged = tuple[Region, Array | None, Array]
+"""A tile, its masks where they are wanted, and its histogram of masks."""
 
 VIOLATIONS, REASON = "violations", "invalid_reason"
 
@@ -197,28 +200,47 @@ class _Job:
 
     def masks(self, progress: Progress) -> Tally:
         """Judge every cell, tile by tile on threads; count, sample, and write in C order."""
-        maker = MaskMaker(self.ev, self.reported, self.grid.admission_control_enabled)
-        stored = self.plan.mask_stored
-        if stored:
+        judge_tile = self._judge()
+        if self.plan.mask_stored:
             names = self._dim_names(frozenset(range(len(self.grid.axes))))
             self.writer.create(Variable(VIOLATIONS, "u2", names, mask_attributes(MASK_TEXT)))
         else:
             self.recomputed.append(VIOLATIONS)
         tally, done = Tally(), 0
-
-        def judge_tile(region: Region) -> tuple[Region, Array, Array]:
-            mask = maker.make(region)
-            return region, mask, histogram(mask)
-
         progress(0, self.plan.cells)
         for region, mask, counts in _ordered(judge_tile, slabs(self.grid.shape, self.plan.tile)):
             tally.add(counts)
-            self.samples.take(VIOLATIONS, region, mask)
-            if stored:
+            if mask is not None:
+                self.samples.take(VIOLATIONS, region, mask)
+            if self.plan.mask_stored and mask is not None:
                 self.writer.write(VIOLATIONS, region, mask)
-            done += mask.size
+            done += prod(s.stop - s.start for s in region)
             progress(done, self.plan.cells)
         return tally
+
+    def _judge(self) -> Callable[[Region], Judged]:
+        """What judges a tile: runs along traffic where they suit, else folded masks; cells only where they are used."""
+        admission = self.grid.admission_control_enabled
+        if not self.plan.by_runs:
+            maker = MaskMaker(self.ev, self.reported, admission)
+
+            def judge_folded(region: Region) -> Judged:
+                mask = maker.make(region)
+                return region, mask, histogram(mask)
+
+            return judge_folded
+        runner = RunMaker(self.ev, self.reported, admission)
+        if not self.plan.mask_stored:
+            for cell in self.samples.cells:
+                region = tuple(slice(i, i + 1) for i in cell)
+                self.samples.take(VIOLATIONS, region, runner.make(region).mask((1,) * len(cell)))
+
+        def judge_runs(region: Region) -> Judged:
+            runs = runner.make(region)
+            shape = tuple(s.stop - s.start for s in region)
+            return region, runs.mask(shape) if self.plan.mask_stored else None, runs.histogram()
+
+        return judge_runs
 
     def check(self, best: Point | None) -> int:
         """Every sampled value against the scalar reference, before the file is sealed."""
@@ -229,11 +251,9 @@ class _Job:
         return checked
 
 
-def _ordered(
-    work: Callable[[Region], tuple[Region, Array, Array]], todo: Iterator[Region]
-) -> Iterator[tuple[Region, Array, Array]]:
+def _ordered(work: Callable[[Region], Judged], todo: Iterator[Region]) -> Iterator[Judged]:
     """Results in order, computed ahead of their use by a bounded number of tiles."""
-    pending: deque[Future[tuple[Region, Array, Array]]] = deque()
+    pending: deque[Future[Judged]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
         try:
             for region in todo:

@@ -31,7 +31,8 @@ def dims_regions(lengths: tuple[int, ...], dims: Dims) -> Iterator[tuple[slice, 
         yield tuple(s if i in dims else slice(None) for i, s in enumerate(region))
 
 
-def _may_hold(ev: Evaluation, name: str) -> bool:
+def may_hold(ev: Evaluation, name: str) -> bool:
+    """Whether the proof leaves room for a flag to be true anywhere."""
     known = ev.proof(name).range
     return not isinstance(known, Truth) or known.can_be_true
 
@@ -44,7 +45,7 @@ def reported_rules(ev: Evaluation) -> tuple[str, ...]:
     """
     reported: list[str] = []
     for rule in RULES:
-        if rule in ev.graph and _may_hold(ev, rule) and _holds_first(ev, rule, reported):
+        if rule in ev.graph and may_hold(ev, rule) and _holds_first(ev, rule, reported):
             reported.append(rule)
     return tuple(reported)
 
@@ -91,7 +92,7 @@ class MaskMaker:
         self._constant = 0 if admission_control else ADMISSION_OFF
         self._clip = bool(reported)
         flags = [(bit, 1 << int(bit.rpartition(".")[2])) for bit in BITS[1:]] + [(rule, INVALID) for rule in reported]
-        live = [(name, value) for name, value in flags if _may_hold(ev, name)]
+        live = [(name, value) for name, value in flags if may_hold(ev, name)]
         self._large = [(name, value) for name, value in live if not ev.shares(name)]
         small = [(name, value) for name, value in live if ev.shares(name)]
         self._pieces = fold([_mask(ev.get(name), value) for name, value in small])

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from sweep.kernels import derive, domain, figures, rules, thresholds
-from sweep.kernels.nodes import BITS, REPLICAS, SCALE, STATIC_RULES, Graph, Node, Switches
+from sweep.kernels.nodes import BITS, COMPARED, REPLICAS, SCALE, STATIC_RULES, Graph, Node, Switches
 
 
 def build(switches: Switches) -> Graph:
@@ -139,19 +139,6 @@ def _add_figures(add: Add, count: int) -> None:
     add("peak_kv_bytes", figures.kv_bytes, "kv_tokens", "kv_bytes_per_token", "kv_defined")
 
 
-_COMPARED = (
-    (1, "active_sequences", "scheduler.max_active_sequences"),
-    (2, "total_work", "total_work_bound"),
-    (3, "prefill_work", "prefill_work_limit"),
-    (4, "decode_work", "decode_work_limit"),
-    (6, "total_utilization_permille", "ttft_utilization_limit"),
-    (7, "active_sequences", "tpot_sequences_limit"),
-    (8, "declared_starvation_bound_ms", "contract.max_starvation_ms"),
-    (9, "peak_kv_bytes", "bound_max_kv_bytes"),
-)
-"""Bit, load and limit: the violation is load > limit (`rules`)."""
-
-
 def _add_limits(add: Add) -> None:
     """What each load of the audit may reach in a configuration."""
     capacity = "token_capacity_per_second"
@@ -170,7 +157,7 @@ def _add_limits(add: Add) -> None:
 
 def _add_rules(add: Add, on: Switches) -> None:
     _add_limits(add)
-    for bit, figure, limit in _COMPARED:
+    for bit, figure, limit in COMPARED:
         add(BITS[bit], rules.over, figure, limit)
     queue = ("total_utilization_permille", "queue_utilization_limit", "contract.max_queue_delay_ms")
     add(BITS[5], rules.queue_over, *queue)

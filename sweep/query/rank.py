@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from sweep.engine.catalogue import quantities
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, CHUNK, SHARE, SLOTS, at_scales, capacity_blocks, configuration_dims
 from sweep.engine.opening import Array
-from sweep.errors import UsageFault
+from sweep.engine.plan import MAX_CONFIGURATIONS
+from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
 from sweep.grid.model import Grid
 from sweep.query.select import Selection, restricted
 from sweep.store.layout import slab_shape, slabs
+from sweep.units import grouped
 
 MAXIMIZE, MINIMIZE = "maximize", "minimize"
 Column = Callable[[Array], Array]
@@ -102,6 +105,7 @@ def ranked(
     `on_grid` at the largest value of the traffic axis that it carries). With other objectives the grid's own cells
     are ranked. Ties fall to the default order.
     """
+    _refuse_large(selection)
     last = len(grid.axes) - 1
     exact = not objectives or (objectives[0].axis == last and objectives[0].sense == MAXIMIZE)
     part = restricted(ev, selection)
@@ -120,6 +124,15 @@ def ranked(
         found = _first(grid, selection, block, objectives, top)
         best = sorted(best + found)[:top] if found else best
     return best
+
+
+def _refuse_large(selection: Selection) -> None:
+    configurations = prod(s.stop - s.start for s in selection.region[:-1])
+    if configurations > MAX_CONFIGURATIONS:
+        raise RefusedSize(
+            f"the selection spans {grouped(configurations)} configurations, more than the "
+            f"{grouped(MAX_CONFIGURATIONS)} that a question walks; fix an axis with --at or thin one out."
+        )
 
 
 def _exact_blocks(ev: Evaluation) -> Iterator[_Block]:

@@ -10,9 +10,9 @@ from sweep.query.best import BestAnswer
 from sweep.query.cell import Cell
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.point import (
+    FIGURE_NAMES,
     as_vllm,
     change_text,
-    figure_names,
     figures,
     next_step,
     place,
@@ -50,15 +50,14 @@ def best_csv(answer: BestAnswer, axes: Sequence[str]) -> str:
     """The points as CSV: a head, then the axes and every figure of each point as plain integers.
 
     Args:
-        answer: the answer; where nothing is feasible only the head is left, without figures.
+        answer: the answer; where nothing is feasible only the head is left.
         axes: the names of the axes, in the order of the grid.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names = figure_names(answer.top[0]) if answer.top else []
-    writer.writerow([*axes, *names])
+    writer.writerow([*axes, *FIGURE_NAMES])
     for cell in answer.top:
-        writer.writerow([*(cell.point[axis] for axis in axes), *(quantity(cell, name) for name in names)])
+        writer.writerow([*(cell.point[axis] for axis in axes), *(quantity(cell, name) for name in FIGURE_NAMES)])
     return text.getvalue()
 
 
@@ -73,7 +72,7 @@ def nothing_sentence(answer: BestAnswer) -> str:
 def _point(answer: BestAnswer, cell: Cell, objectives: Sequence[tuple[str, str]], on_grid: bool) -> Section:
     order = ", then ".join(f"{sense} {name}" for sense, name in objectives)
     title = f"Best by {safe(order)}" if objectives else "Largest SLO-feasible operating point"
-    blocks: list[Paragraph | Table] = [place(cell), figures(cell), *ttft_class(cell), *next_step(answer.limiting)]
+    blocks: list[Paragraph | Table] = [place(cell), figures(cell), ttft_class(cell), *next_step(answer.limiting)]
     own = answer.on_grid
     if own is None:
         blocks.append(Paragraph("No own value of the traffic axis is feasible here, only scales below or between."))
@@ -86,8 +85,7 @@ def _top(answer: BestAnswer, objectives: Sequence[tuple[str, str]]) -> Table:
     """The points side by side: the axes on which they differ, and what they were ranked by."""
     first = answer.top[0]
     axes = [name for name in first.point if len({cell.point[name] for cell in answer.top}) > 1]
-    known = figure_names(first)
-    ranked = [name for _, name in objectives if name in known]
+    ranked = [name for _, name in objectives if name in FIGURE_NAMES]
     rows = [
         [grouped(at), *(label(cell.point[name]) for name in axes), *(grouped(quantity(cell, name)) for name in ranked)]
         for at, cell in enumerate(answer.top, start=1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sweep.grid.model import Grid
+from sweep.query.advice import invalid_inequality
 from sweep.query.cell import Cell
 from sweep.records.report import BatchingReport
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
@@ -15,34 +17,40 @@ from sweep.units import grouped
 _UNDEFINED = "undefined"
 
 
-def explain_page(name: str, cell: Cell) -> list[Section]:
-    """The page of `explain`.
+def explain_page(grid: Grid, cell: Cell) -> list[Section]:
+    """The page of `explain`; of an invalid cell there are records to look at, but no figures and no ids.
 
     Args:
-        name: the grid's name.
+        grid: the grid.
         cell: the operating point.
     """
     report, ids = cell.audited()
-    title = f"{safe(name)}: {traffic_in_words(cell)}"
-    page = [
+    title = f"{safe(grid.name)}: {traffic_in_words(cell)}"
+    records = [Section("", (_scheduler(cell),)), Section("", (_classes(cell),))]
+    if report is None or ids is None:
+        return [Section(title, (place(cell, tone_good=False), *_invalid(grid, cell))), *records, CLAIM]
+    return [
         Section(title, (place(cell, tone_good=False), _status(cell))),
-        Section("", (figures(cell), *ttft_class(cell))),
-        Section("", (_scheduler(cell),)),
-        Section("", (_classes(cell),)),
+        Section("", (figures(cell), ttft_class(cell))),
+        *records,
+        *_blocks(cell),
+        Section("", (_ids(report, ids),)),
+        Section("", (as_vllm(cell),)),
+        CLAIM,
     ]
-    page += _blocks(cell)
-    if report is not None and ids is not None:
-        page.append(Section("", (_ids(report, ids),)))
-    return [*page, Section("", (as_vllm(cell),)), CLAIM]
 
 
 def _status(cell: Cell) -> Paragraph:
     if cell.status == "within":
         return Paragraph("Within all bounds: feasible.", "good")
-    found = breaches(cell)
-    if cell.status == "invalid":
-        return Paragraph(f"Invalid, so without a verdict. {found[0]}.", "bad")
-    return Paragraph("\n".join(["Rejected:", *(f"  {line}" for line in found)]), "bad")
+    return Paragraph("\n".join(["Rejected:", *breaches(cell)]), "bad")
+
+
+def _invalid(grid: Grid, cell: Cell) -> list[Paragraph]:
+    """Why a cell has no verdict, with the inequality that it breaks where there is a short one."""
+    inequality = invalid_inequality(grid, str(cell.invalid_reason))
+    found = [Paragraph(f"Invalid, so without a verdict. {breaches(cell)[0]}.", "bad")]
+    return [*found, Paragraph(f"{inequality}.", "note")] if inequality else found
 
 
 def _scheduler(cell: Cell) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sweep.engine.catalogue import FIGURES
 from sweep.grid.paths import TRAFFIC
 from sweep.query.cell import FIGURE_OF_BOUND, Cell, codes_of
 from sweep.records.wording import INVALID_MEANINGS, VIOLATION_MEANINGS
@@ -9,17 +10,14 @@ from sweep.report.blocks import Paragraph, Table, table
 from sweep.report.words import coordinates, counted, listed, permille_as_factor, signed
 from sweep.units import grouped
 
-_SCHEDULER_FIGURES = ("token_capacity_per_second", "iteration_time_ms", "kv_bytes_per_token")
+FIGURE_NAMES = tuple(figure.name for figure in FIGURES)
+"""Every quantity of a cell, in the order of the result file."""
 
 
 def quantity(cell: Cell, name: str) -> int:
-    """A figure of the audit or a derived figure of the scheduler, by its name."""
-    return int(getattr(cell.verdict, name)) if name in _SCHEDULER_FIGURES else cell.verdict.figures[name]
-
-
-def figure_names(cell: Cell) -> list[str]:
-    """Every quantity of a cell: the scheduler's derived figures, then those of the audit."""
-    return [*_SCHEDULER_FIGURES, *cell.verdict.figures]
+    """A quantity of a cell by its name, -1 where it is undefined."""
+    verdict = cell.verdict
+    return verdict.figures[name] if name in verdict.figures else int(getattr(verdict, name))
 
 
 def place(cell: Cell, tone_good: bool = True) -> Paragraph:
@@ -28,27 +26,24 @@ def place(cell: Cell, tone_good: bool = True) -> Paragraph:
 
 
 def figures(cell: Cell) -> Table:
-    """Every figure with its bound and its slack; in an invalid cell there is no verdict, so no slack."""
+    """Every figure of a valid cell with its bound and its slack."""
     slack = cell.slack
-    rows = []
-    for bound, figure in FIGURE_OF_BOUND.items():
-        value = cell.verdict.figures[figure]
-        left = grouped(slack[bound]) if bound in slack else "-"
-        rows.append((figure, "undefined" if value < 0 else grouped(value), grouped(cell.bound(bound)), left))
-    alerts = [at for at, bound in enumerate(FIGURE_OF_BOUND) if slack.get(bound, 0) < 0]
+    rows = [
+        (figure, grouped(cell.verdict.figures[figure]), grouped(cell.bound(bound)), grouped(slack[bound]))
+        for bound, figure in FIGURE_OF_BOUND.items()
+    ]
+    alerts = [at for at, bound in enumerate(FIGURE_OF_BOUND) if slack[bound] < 0]
     return table(("figure", "value", "bound", "slack"), rows, right=(1, 2, 3), alerts=alerts)
 
 
-def ttft_class(cell: Cell) -> list[Paragraph]:
-    """Which class sets the time to first token, and of what it is made; nothing where it is undefined."""
+def ttft_class(cell: Cell) -> Paragraph:
+    """Which class sets the time to first token of a valid cell, and of what it is made."""
     service = cell.class_service_ms
     queue = cell.verdict.figures["estimated_queue_delay_ms"]
-    if not service or queue < 0:
-        return []
     longest = max(service.values())
     setting = [class_id for class_id, ms in service.items() if ms == longest]
     who = f"Class {setting[0]} sets" if len(setting) == 1 else f"Classes {listed(setting, 4)} set"
-    return [Paragraph(f"{who} TTFT: {grouped(longest)} ms of prefill after {grouped(queue)} ms in the queue.")]
+    return Paragraph(f"{who} TTFT: {grouped(longest)} ms of prefill after {grouped(queue)} ms in the queue.")
 
 
 def breaches(cell: Cell) -> list[str]:
@@ -104,7 +99,8 @@ def traffic_in_words(cell: Cell) -> str:
     scale = cell.fields["traffic.scale_permille"]
     replicas = cell.fields["traffic.replicas"]
     shared = "" if replicas == 1 else f", on {counted(replicas, 'replica')}"
-    return f"{permille_as_factor(scale)} times the declared traffic{shared}"
+    times = "" if scale == 1_000 else f"{permille_as_factor(scale)} times "
+    return f"{times}the declared traffic{shared}"
 
 
 def change_text(bound: str, before: int, after: int) -> tuple[str, str, str, str]:

@@ -10,21 +10,21 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from sweep.units import grouped
+from sweep.report.words import short_count
 
 
 class _Cells(ProgressColumn):
     """Cells done of all."""
 
     def render(self, task: Task) -> Text:
-        return Text(f"{grouped(int(task.completed))} / {grouped(int(task.total or 0))} cells")
+        return Text(f"{short_count(int(task.completed))} of {short_count(int(task.total or 0))} cells", no_wrap=True)
 
 
 class _Rate(ProgressColumn):
     """Cells per second."""
 
     def render(self, task: Task) -> Text:
-        return Text(f"{grouped(int(task.speed or 0))} cells/s")
+        return Text(f"{short_count(int(task.speed or 0))}/s", no_wrap=True)
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def progress_bar(file: TextIO, colour: bool, what: str) -> Iterator[Callable[[in
         A function of the cells done and all cells.
     """
     console = Console(file=file, color_system="auto" if colour else None, highlight=False, markup=False)
-    columns = (TextColumn(what), BarColumn(bar_width=None), _Cells(), _Rate(), TimeRemainingColumn(compact=True))
+    columns = (TextColumn(what), BarColumn(bar_width=20), _Cells(), _Rate(), TimeRemainingColumn(compact=True))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
 

@@ -11,7 +11,7 @@ from sweep.query.cell import Cell, cell_at
 from sweep.records.wording import INVALID_MEANINGS
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.point import as_vllm, figures, next_step, place, traffic_in_words, ttft_class
-from sweep.report.words import coordinates, counted, label, safe
+from sweep.report.words import counted, label, safe, short_name
 from sweep.units import grouped
 
 
@@ -27,17 +27,18 @@ def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
     notes = [Paragraph(f"Warning: {warning}.", "bad") for warning in warnings]
     notes.append(Paragraph(f"Result: {path}", keep=True))
     return [
-        Section(safe(grid.name), (axes_table(grid),)),
-        Section("", (_cells(summary), *_reasons(summary), *_violations(summary))),
+        Section(safe(grid.name), (axes_table(grid), _cells(summary), *_reasons(summary), *_violations(summary))),
         _best(summary, notes),
         CLAIM,
     ]
 
 
 def run_lines(summary: RunSummary) -> list[str]:
-    """The short form: the file, and one line about the largest point."""
+    """The short form: the file, and the largest point on one line as `--at` takes it."""
     best, _ = best_cells(summary)
-    found = "nothing is feasible" if best is None else coordinates(best.point)
+    found = "nothing is feasible"
+    if best is not None:
+        found = " ".join(f"{short_name(axis)}={safe(str(value))}" for axis, value in best.point.items())
     return [safe(str(summary.path)), found]
 
 
@@ -73,10 +74,10 @@ def _cells(summary: RunSummary) -> Paragraph:
 def _reasons(summary: RunSummary) -> list[Paragraph]:
     """The invalid cells per reason, the commonest first and with the inequality behind it."""
     found = sorted(((cells, reason) for reason, cells in summary.reasons.items() if cells), key=lambda pair: -pair[0])
-    lines = [f"invalid {grouped(cells)}: {reason}" for cells, reason in found]
+    lines = [f"{grouped(cells)} invalid by {reason}" for cells, reason in found]
     if lines:
         commonest = found[0][1]
-        lines[0] += f"; {invalid_inequality(summary.grid, commonest) or INVALID_MEANINGS[commonest]}"
+        lines[0] += f": {invalid_inequality(summary.grid, commonest) or INVALID_MEANINGS[commonest]}"
     return [Paragraph(line, "note") for line in lines]
 
 
@@ -95,5 +96,5 @@ def _best(summary: RunSummary, notes: Sequence[Paragraph]) -> Section:
         )
         return Section("", (Paragraph(text, "bad"), *notes))
     title = f"Largest SLO-feasible operating point: {traffic_in_words(cell)}"
-    blocks: list[Paragraph | Table] = [place(cell), figures(cell), *ttft_class(cell), *next_step(limiting)]
+    blocks: list[Paragraph | Table] = [place(cell), figures(cell), ttft_class(cell), *next_step(limiting)]
     return Section(title, (*blocks, as_vllm(cell, reason=False), *notes))

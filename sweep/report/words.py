@@ -64,6 +64,11 @@ def bytes_text(number: int) -> str:
     return exact
 
 
+def short_count(number: int) -> str:
+    """A count that may be a little off: in groups below a million, else in whole millions, `747 M`."""
+    return grouped(number) if number < 10**6 else f"{grouped(number // 10**6)} M"
+
+
 def magnitude(number: int) -> str:
     """A bound as a short text: exact below 10^6, else two digits and a power of ten, rounded away from 0."""
     if abs(number) < _EXACT_BELOW:
