@@ -43,9 +43,9 @@ def best(
     \b
     Examples:
       sweep best h100.nc
-      sweep best h100.nc --at traffic=1000 --minimize estimated_worst_ttft_ms
-      sweep best replicas.nc --at traffic_scale_permille=1000 --minimize replicas
-      sweep best h100.nc --maximize slots,chunk --minimize peak_kv_bytes --top 5 --csv
+      sweep best h100.nc --at traffic=1000 --minimize estimated_tpot_ms
+      sweep best replicas.nc --at traffic=1000 --minimize replicas
+      sweep best h100.nc --maximize slots,chunk --minimize share --top 5 --csv
       sweep best h100.nc --at chunk=256 --require
     """
     from sweep import api
@@ -53,16 +53,17 @@ def best(
 
     if as_csv and as_json:
         raise UsageFault("--csv and --json: stdout takes one of them; leave one out.")
-    objectives = _objectives()
+    objectives, places = _objectives(), fixed(at)
     with api.open_result(file) as result:
-        answer = result.best(fixed(at), objectives, top, on_grid)
-        axes = [axis.name for axis in result.grid.axes]
+        grid = result.grid
+        answer = result.best(places, objectives, top, on_grid)
     if as_json:
         write_json(answer.as_json())
     elif as_csv:
-        write(best_csv(answer, axes))
+        write(best_csv(answer, [axis.name for axis in grid.axes]))
     else:
-        write_page(best_page(answer, objectives, on_grid))
+        traffic_fixed = any(grid.axis(name) is grid.axes[-1] for name in places)
+        write_page(best_page(answer, objectives, any_scale=not on_grid and not traffic_fixed))
     if answer.feasible:
         return
     if require:

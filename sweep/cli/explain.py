@@ -28,8 +28,8 @@ def explain(file: Path, at: tuple[str, ...], set_: tuple[str, ...], axis: tuple[
     \b
     Examples:
       sweep explain grids/illustrative.toml
-      sweep explain h100.nc --at share=800 --at chunk=512 --at slots=64 --at traffic=1200
-      sweep explain grids/h100.toml --set contract.max_ttft_ms=300 --at slots=64
+      sweep explain h100.nc --at share=800 --at slots=64 --at traffic=1200
+      sweep explain h100.toml --set contract.max_ttft_ms=300 --at slots=64
       sweep explain h100.nc --json | jq .slack
     """
     from sweep import api

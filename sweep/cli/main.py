@@ -17,7 +17,9 @@ from sweep.cli.run import run
 from sweep.cli.verify import verify
 
 
-@click.group(cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "sweep", cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, "-V", "--version", prog_name="sweep", message="%(prog)s %(version)s")
 @click.pass_context
 def program(ctx: click.Context) -> None:

@@ -2,5 +2,6 @@
 
 Files, in import order: `select` (`--at`), `cell` (one operating point by the reference), `rank` (feasible cells in an
 order), `around` (neighbours and holes), `nearest` (the smallest change that admits a cell), `best`, `verify`,
-`result` (the open file with all of these as methods).
+`result` (the open file with all of these as methods),
+`advice`, `summary`, and `labelled` (the same with xarray objects; imported by itself, since xarray is slow to import).
 """

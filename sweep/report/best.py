@@ -20,26 +20,26 @@ from sweep.report.point import (
     traffic_in_words,
     ttft_class,
 )
-from sweep.report.words import coordinates, counted, label, listed, safe, short_name
+from sweep.report.words import coordinates, counted, label, listed, safe, sentence, short_name
 from sweep.units import grouped
 
 _HOLES_SHOWN = 8
 
 
-def best_page(answer: BestAnswer, objectives: Sequence[tuple[str, str]] = (), on_grid: bool = False) -> list[Section]:
+def best_page(answer: BestAnswer, objectives: Sequence[tuple[str, str]] = (), any_scale: bool = True) -> list[Section]:
     """The page of `best`.
 
     Args:
         answer: the answer.
         objectives: what was asked for instead of the default order.
-        on_grid: whether the answer's traffic scale is one of its axis.
+        any_scale: whether the traffic scale was free and need not be on its axis; then the best on the axis is named.
     """
     decided = Paragraph(
         f"Decided: {counted(answer.configurations, 'configuration')}, {counted(answer.cells, 'cell')}.", "note"
     )
     if answer.cell is None:
         return [*_nothing(answer), Section("", (decided,)), CLAIM]
-    page = [_point(answer, answer.cell, objectives, on_grid)]
+    page = [_point(answer, answer.cell, objectives, any_scale)]
     if len(answer.top) > 1:
         page.append(Section(f"The first {grouped(len(answer.top))} points in this order", (_top(answer, objectives),)))
     page.append(Section("", (_neighbours(answer), *_holes(answer))))
@@ -69,14 +69,14 @@ def nothing_sentence(answer: BestAnswer) -> str:
     )
 
 
-def _point(answer: BestAnswer, cell: Cell, objectives: Sequence[tuple[str, str]], on_grid: bool) -> Section:
+def _point(answer: BestAnswer, cell: Cell, objectives: Sequence[tuple[str, str]], any_scale: bool) -> Section:
     order = ", then ".join(f"{sense} {name}" for sense, name in objectives)
     title = f"Best by {safe(order)}" if objectives else "Largest SLO-feasible operating point"
     blocks: list[Paragraph | Table] = [place(cell), figures(cell), ttft_class(cell), *next_step(answer.limiting)]
     own = answer.on_grid
-    if own is None:
-        blocks.append(Paragraph("No own value of the traffic axis is feasible here, only scales below or between."))
-    elif not on_grid and own.point != cell.point:
+    if any_scale and own is None:
+        blocks.append(Paragraph("None of the traffic axis' own values is feasible, only scales below them."))
+    elif any_scale and own is not None and own.point != cell.point:
         blocks.append(Paragraph(f"Among the traffic axis' own values: {coordinates(own.point)}"))
     return Section(f"{title}: {traffic_in_words(cell)}", tuple(blocks))
 
@@ -119,8 +119,7 @@ def _holes(answer: BestAnswer) -> list[Paragraph]:
 
 
 def _nothing(answer: BestAnswer) -> list[Section]:
-    sentence = nothing_sentence(answer)
-    head = Paragraph(f"{sentence[0].upper()}{sentence[1:]}.", "bad")
+    head = Paragraph(sentence(nothing_sentence(answer)), "bad")
     if not answer.smallest_changes:
         text = "No single bound, raised as far as its record allows, admits a point: change two, or the grid."
         return [Section("", (head, Paragraph(text)))]

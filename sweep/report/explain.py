@@ -11,7 +11,7 @@ from sweep.query.cell import Cell
 from sweep.records.report import BatchingReport
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.point import as_vllm, breaches, figures, place, traffic_in_words, ttft_class
-from sweep.report.words import label, safe
+from sweep.report.words import label, safe, sentence
 from sweep.units import grouped
 
 _UNDEFINED = "undefined"
@@ -50,7 +50,7 @@ def _invalid(grid: Grid, cell: Cell) -> list[Paragraph]:
     """Why a cell has no verdict, with the inequality that it breaks where there is a short one."""
     inequality = invalid_inequality(grid, str(cell.invalid_reason))
     found = [Paragraph(f"Invalid, so without a verdict. {breaches(cell)[0]}.", "bad")]
-    return [*found, Paragraph(f"{inequality}.", "note")] if inequality else found
+    return [*found, Paragraph(sentence(inequality), "note")] if inequality else found
 
 
 def _scheduler(cell: Cell) -> Table:

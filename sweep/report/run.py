@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 from sweep.engine.run import RunSummary
 from sweep.grid.model import Grid
@@ -34,11 +35,11 @@ def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
 
 
 def run_lines(summary: RunSummary) -> list[str]:
-    """The short form: the file, and the largest point on one line as `--at` takes it."""
+    """The short form: the file, and the largest point on one line as `--at` takes it, quoted for a shell."""
     best, _ = best_cells(summary)
     found = "nothing is feasible"
     if best is not None:
-        found = " ".join(f"{short_name(axis)}={safe(str(value))}" for axis, value in best.point.items())
+        found = " ".join(quote(f"{short_name(axis)}={safe(str(value))}") for axis, value in best.point.items())
     return [safe(str(summary.path)), found]
 
 
@@ -66,7 +67,7 @@ def _cells(summary: RunSummary) -> Paragraph:
     tally = summary.tally
     return Paragraph(
         f"{counted(tally.total, 'cell')}: {grouped(tally.within)} within all bounds, {grouped(tally.rejected)} "
-        f"rejected, {grouped(tally.invalid)} invalid; {grouped(summary.checked)} judged again by the scalar reference, "
+        f"rejected, {grouped(tally.invalid)} invalid. {counted(summary.checked, 'check')} by the scalar reference: "
         "no difference."
     )
 

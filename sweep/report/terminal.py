@@ -39,7 +39,7 @@ def text_of(sections: Iterable[Section], colour: bool, width: int = WIDTH) -> st
             if at:
                 console.print()
             for item in renderables(section, width):
-                console.print(item)
+                console.print(item, soft_wrap=isinstance(item, Text))  # a line is as long as it is
     return page.get()
 
 
@@ -53,7 +53,7 @@ def renderables(section: Section, width: int) -> Iterator[RenderableType]:
             yield _table(block)
         else:
             for line in paragraph_lines(block, width):
-                yield Text(line, style=_STYLES[block.tone], no_wrap=True, overflow="ignore")
+                yield Text(line, style=_STYLES[block.tone])
 
 
 def _table(table: Table) -> RichTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from sweep.grid.paths import ALIASES, TRAFFIC
 from sweep.units import grouped
@@ -80,6 +80,6 @@ def magnitude(number: int) -> str:
     return f"{'-' if number < 0 else ''}{tenths // 10}.{tenths % 10}·10^{power}"
 
 
-def joined(sentences: Iterable[str]) -> str:
-    """Sentences as one paragraph."""
-    return " ".join(sentence for sentence in sentences if sentence)
+def sentence(text: str) -> str:
+    """A clause as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
