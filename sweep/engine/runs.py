@@ -23,7 +23,7 @@ from sweep.kernels.nodes import BITS, COMPARED, RULES, STATIC_RULES
 MIN_TRAFFIC_VALUES = 64
 """Below this a row is too short to win back what its runs cost (measured: 0.5 µs a row, 1 to 3 ns a cell folded)."""
 
-_UTILIZATION, _QUEUE_LIMIT = "total_utilization_permille", "queue_utilization_limit"
+_WORK, _QUEUE_LIMIT, _SATURATION = "total_work", "queue_work_limit", "saturation_work"
 _MAX_DELAY = "contract.max_queue_delay_ms"
 _STARVATION_BIT = 8
 _RANK_BITS = 16
@@ -90,14 +90,21 @@ class RunMaker:
         )
         self._starvation = may_hold(ev, BITS[_STARVATION_BIT])
         self._queue = may_hold(ev, BITS[5])
-        self._loads = {load: _Ranked(self._row(load)) for load in {load for _, load, _ in self._bits} | {_UTILIZATION}}
-        for name in [*(limit for _, _, limit in self._bits), _QUEUE_LIMIT, _MAX_DELAY, *self._static, *self._growing]:
+        self._loads = {load: _Ranked(self._row(load)) for load in {load for _, load, _ in self._bits} | {_WORK}}
+        for name in [
+            *(limit for _, _, limit in self._bits),
+            _QUEUE_LIMIT,
+            _SATURATION,
+            _MAX_DELAY,
+            *self._static,
+            *self._growing,
+        ]:
             ev.warm([name])
 
     @staticmethod
     def suits(ev: Evaluation) -> bool:
         """Whether the traffic axis is long enough, and every load small enough over the whole grid."""
-        loads = {load for _, load, _ in COMPARED} | {_UTILIZATION, *(rule for rule in RULES if rule in ev.graph)}
+        loads = {load for _, load, _ in COMPARED} | {_WORK, *(rule for rule in RULES if rule in ev.graph)}
         loads -= {*STATIC_RULES}
         return ev.lengths[-1] >= MIN_TRAFFIC_VALUES and all(ev.shares(name) for name in loads)
 
@@ -155,9 +162,9 @@ class RunMaker:
 
     def _queue_points(self, part: Evaluation, region: tuple[slice, ...]) -> list[tuple[int, Array]]:
         """The queue bit begins over its limit (or at 1000 ‰), and ends at 1000 ‰ where the bound is the sentinel."""
-        utilization = self._loads[_UTILIZATION]
-        saturated = utilization.within(np.full((1,) * len(region), 999, dtype=np.int64), region[:-1])
-        begins = np.minimum(utilization.within(part.get(_QUEUE_LIMIT), region[:-1]), saturated)
+        work = self._loads[_WORK]
+        saturated = work.within(part.get(_SATURATION), region[:-1])
+        begins = np.minimum(work.within(part.get(_QUEUE_LIMIT), region[:-1]), saturated)
         admits = part.get(_MAX_DELAY) >= SATURATED_DELAY_MS
         # Elsewhere the second change lies past the axis, where it has no length.
         ends = np.where(admits, saturated, self._ev.lengths[-1])

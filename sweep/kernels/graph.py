@@ -150,6 +150,9 @@ def _add_limits(add: Add) -> None:
     add("queue_utilization_limit", thresholds.waiting_limit, "contract.max_queue_delay_ms", iteration)
     service = ("contract.max_ttft_ms", "worst_prefill_service_ms", iteration)
     add("ttft_utilization_limit", thresholds.ttft_limit, *service)
+    for kind in ("queue", "ttft"):
+        add(f"{kind}_work_limit", thresholds.capacity_work_limit, f"{kind}_utilization_limit", capacity)
+    add("saturation_work", thresholds.saturation_work, capacity)
     add("iteration_over_tpot", rules.over, iteration, "contract.max_tpot_ms")
     tpot = ("contract.max_tpot_ms", "decode_rate", "iteration_over_tpot")
     add("tpot_sequences_limit", thresholds.tpot_sequences_limit, *tpot)
@@ -159,7 +162,7 @@ def _add_rules(add: Add, on: Switches) -> None:
     _add_limits(add)
     for bit, figure, limit in COMPARED:
         add(BITS[bit], rules.over, figure, limit)
-    queue = ("total_utilization_permille", "queue_utilization_limit", "contract.max_queue_delay_ms")
+    queue = ("total_work", "queue_work_limit", "saturation_work", "contract.max_queue_delay_ms")
     add(BITS[5], rules.queue_over, *queue)
     if on.from_memory:
         add("reason.1", rules.weights_do_not_fit, "bound_max_kv_bytes")

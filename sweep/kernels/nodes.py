@@ -50,7 +50,7 @@ COMPARED = (
     (2, "total_work", "total_work_bound"),
     (3, "prefill_work", "prefill_work_limit"),
     (4, "decode_work", "decode_work_limit"),
-    (6, "total_utilization_permille", "ttft_utilization_limit"),
+    (6, "total_work", "ttft_work_limit"),
     (7, "active_sequences", "tpot_sequences_limit"),
     (8, "declared_starvation_bound_ms", "contract.max_starvation_ms"),
     (9, "peak_kv_bytes", "bound_max_kv_bytes"),

@@ -14,10 +14,10 @@ def over(figure: Number, bound: Number) -> Flag:
     return figure > bound
 
 
-def queue_over(utilization: Number, limit: Number, max_queue_delay: Number) -> Flag:
-    """Bit 5: below 1000 ‰ the utilisation is over its limit; from 1000 ‰ on the delay is the sentinel 86 400 000 ms."""
-    saturated = utilization >= 1000
-    return (saturated & (max_queue_delay < domain.SATURATED_DELAY_MS)) | (~saturated & (utilization > limit))
+def queue_over(work: Number, limit: Number, saturation: Number, max_queue_delay: Number) -> Flag:
+    """Bit 5: below 1000 ‰ the work is over its limit; from 1000 ‰ on the delay is the sentinel 86 400 000 ms."""
+    saturated = work > saturation
+    return (saturated & (max_queue_delay < domain.SATURATED_DELAY_MS)) | (~saturated & (work > limit))
 
 
 def outside(value: Number, lower: int, upper: int) -> Flag:

@@ -82,6 +82,11 @@ def capacity_work_limit(utilization: Number, capacity: Number) -> Number:
     return utilization * clamp(capacity, *domain.CAPACITY)
 
 
+def saturation_work(capacity: Number) -> Number:
+    """The largest work with a utilisation below 1000 ‰: ⌈W/C⌉ ≤ 999 ⇔ W ≤ 999·C."""
+    return 999 * clamp(capacity, *domain.CAPACITY)
+
+
 def scale_for_work(limit: Number, cap: Number, replicas: Number, *arrivals_and_tokens: Number) -> Number:
     """The largest scale x ≤ cap with Σ ⌈A·x/M⌉·w ≤ limit, M = 1000·replicas.
 

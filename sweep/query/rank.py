@@ -13,7 +13,7 @@ from sweep.engine.catalogue import quantities
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, CHUNK, SHARE, SLOTS, at_scales, capacity_blocks, configuration_dims
 from sweep.engine.opening import Array
-from sweep.engine.plan import MAX_CONFIGURATIONS
+from sweep.engine.plan import MAX_CELLS, MAX_CONFIGURATIONS
 from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
 from sweep.grid.model import Grid
@@ -105,9 +105,9 @@ def ranked(
     `on_grid` at the largest value of the traffic axis that it carries). With other objectives the grid's own cells
     are ranked. Ties fall to the default order.
     """
-    _refuse_large(selection)
     last = len(grid.axes) - 1
     exact = not objectives or (objectives[0].axis == last and objectives[0].sense == MAXIMIZE)
+    _refuse_large(selection, walks_traffic=not exact and selection.scale_permille is None)
     part = restricted(ev, selection)
     if selection.scale_permille is not None:
         if on_grid and selection.scale_permille not in grid.axes[last].values:
@@ -126,8 +126,14 @@ def ranked(
     return best
 
 
-def _refuse_large(selection: Selection) -> None:
+def _refuse_large(selection: Selection, walks_traffic: bool) -> None:
     configurations = prod(s.stop - s.start for s in selection.region[:-1])
+    cells = configurations * (selection.region[-1].stop - selection.region[-1].start)
+    if walks_traffic and cells > MAX_CELLS:
+        raise RefusedSize(
+            f"the selection spans {grouped(cells)} cells, more than the {grouped(MAX_CELLS)} that objectives other "
+            f"than the largest traffic walk; maximize {CAPACITY} first, fix an axis with --at or thin one out."
+        )
     if configurations > MAX_CONFIGURATIONS:
         raise RefusedSize(
             f"the selection spans {grouped(configurations)} configurations, more than the "

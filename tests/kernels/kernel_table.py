@@ -103,17 +103,20 @@ def plain_queue(u: int, iteration: int, inside: bool) -> int:
     return queue_ms(u, clip(iteration, 1, DAY)) if inside and u >= 0 else -1
 
 
+def plain_queue_over(u: int, limit: int, bound: int) -> bool:
+    return bound < DAY if u >= 1000 else u > limit
+
+
 def plain_tpot(active: int, decode: int, iteration: int, inside: bool) -> int:
     return max(clip(iteration, 1, DAY), up(1000 * active, decode)) if inside and active >= 0 else -1
 
 
-def plain_utilization_limit(most: int, max_queue: int, max_ttft: int, service: int, iteration: int) -> int:
-    step = clip(iteration, 1, DAY)
+def plain_waiting_limit(wait: int, iteration: int) -> int:
+    return largest(lambda u: queue_ms(u, clip(iteration, 1, DAY)) <= wait, 0, 999)
 
-    def holds(u: int) -> bool:
-        return queue_ms(u, step) <= max_queue and queue_ms(u, step) + service <= max_ttft
 
-    return largest(holds, 0, most)
+def plain_ttft_limit(most: int, service: int, iteration: int) -> int:
+    return largest(lambda u: queue_ms(u, clip(iteration, 1, DAY)) + service <= most, 0, 999)
 
 
 def plain_scale_for_work(limit: int, cap: int, replicas: int, *pairs: int) -> int:
@@ -144,13 +147,17 @@ def plain_little_only(left: int, cap: int, replicas: int, v: int, a: int, g: int
     return largest(lambda x: v * little(per_replica(a, x, replicas), g) <= left, 1, cap)
 
 
+def plain_work_limit(u: int, rate: int) -> int:
+    return largest(lambda work: up(work, rate) <= u, 0, 10**16) if rate else 0
+
+
 def plain_kv_limit(bound: int, width: int) -> int:
     held = clip(width, 1, MAX_WIDTH)
     return largest(lambda s: s * held <= clip(bound, 0, 10**18), 0, 10**18)
 
 
-def plain_sequences_limit(slots: int, tpot: int, decode: int) -> int:
-    return largest(lambda s: up(1000 * s, decode) <= tpot, 0, slots)
+def plain_tpot_limit(tpot: int, decode: int, over: bool) -> int:
+    return -1 if over else largest(lambda s: up(1000 * s, decode) <= tpot, 0, 10**18)
 
 
 def _case(kernel: Callable[..., Any], plain: Callable[..., int | bool], *ranges: Any) -> Case:
@@ -184,9 +191,7 @@ DERIVE = {
     "peak_scaled": _case(derive.peak_scaled, per_replica, PEAK, SCALE, REPLICAS),
     "peak_fixed": _case(derive.peak_fixed, up, PEAK, REPLICAS),
     "peak_from_slo": _case(derive.peak_from_slo, plain_little, ANY_ARRIVAL, FLAG, MS, MS, TOKENS, BURST),
-    "arrival_in_range": _case(
-        derive.arrival_in_range, lambda a, x: 1 <= a <= MAX_ARRIVAL and x <= MAX_SCALE, ANY_ARRIVAL, SCALE
-    ),
+    "arrival_in_range": _case(derive.arrival_in_range, _inside(1, MAX_ARRIVAL), ANY_ARRIVAL),
     "peak_in_range": _case(derive.peak_in_range, _inside(1, MAX_PEAK), ANY_PEAK),
     "all_of": _case(derive.all_of, lambda *flags: all(flags), FLAG, FLAG, FLAG),
     "prefill_rate": _case(
@@ -254,6 +259,10 @@ RULES = {
     "kv_bound_outside": _case(rules.kv_bound_outside, _outside(1, 10**18), ANY_BOUND),
     "no_prefill_token": _case(rules.no_prefill_token, lambda served: served < 1, (0, 10**17)),
     "chunk_exceeds_service": _case(rules.chunk_exceeds_service, lambda c, served: c > served, CHUNK, (0, 10**17)),
+    "queue_over": _case(rules.queue_over, plain_queue_over, (1, 10**21), (0, 999), MS),
+    "arrivals_outside": _case(
+        rules.arrivals_outside, lambda inside, scale: not inside or scale > MAX_SCALE, FLAG, SCALE
+    ),
     "none_of": _case(rules.none_of, lambda flag: not flag, FLAG),
 }
 LIMIT = (-(10**15), 10**15)
@@ -281,17 +290,16 @@ THRESHOLDS = {
         STAY,
     ),
     "least": _case(thresholds.least, min, SCALE, SCALE, SCALE),
-    "utilization_limit": _case(
-        thresholds.utilization_limit, plain_utilization_limit, PERMILLE, MS, MS, (0, 10**13), ANY_ITERATION
-    ),
-    "work_limit": _case(thresholds.work_limit, lambda u, r: largest(lambda w: up(w, max(r, 1)) <= u, 0, 10**15) if r else 0, PERMILLE, RATE),
+    "waiting_limit": _case(thresholds.waiting_limit, plain_waiting_limit, (-(10**13), DAY), ANY_ITERATION),
+    "ttft_limit": _case(thresholds.ttft_limit, plain_ttft_limit, MS, (0, 10**13), ANY_ITERATION),
+    "work_limit": _case(thresholds.work_limit, plain_work_limit, PERMILLE, RATE),
     "capacity_work_limit": _case(
         thresholds.capacity_work_limit, lambda u, c: u * clip(c, 1, MAX_CAPACITY), (-1, 999), ANY_CAPACITY
     ),
     "scale_for_work": _case(
         thresholds.scale_for_work, plain_scale_for_work, LIMIT, (1, MAX_SCALE), REPLICAS, *(ARRIVAL, TOKENS) * 2
     ),
-    "sequences_limit": _case(thresholds.sequences_limit, plain_sequences_limit, SLOTS, MS, (1, MAX_CAPACITY)),
+    "tpot_sequences_limit": _case(thresholds.tpot_sequences_limit, plain_tpot_limit, MS, (1, MAX_CAPACITY), FLAG),
     "kv_tokens_limit": _case(thresholds.kv_tokens_limit, plain_kv_limit, ANY_BOUND, ANY_WIDTH),
     "limit_left": _case(
         thresholds.limit_left, lambda left, v, n, w, m: left - v * n - w * m, (0, 10**18), *(TOKENS, ANY_PEAK) * 2

@@ -6,7 +6,7 @@ from types import FunctionType
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from kernel_table import FLAG, KERNELS
 from watched import Hull, object_array, watched_array
@@ -14,7 +14,7 @@ from watched import Hull, object_array, watched_array
 from sweep.exact.interval import INT64_MAX, INT64_MIN, Interval, Proof, Truth
 from sweep.kernels import derive, figures, rules, thresholds
 
-PER_KERNEL = 25
+PER_KERNEL = 12
 TURNS = [n + d for n in (0, 1, 1000, 2**31, 2**53, 2**62, 2**63, 10**18) for d in (-1, 0, 1)]
 
 
@@ -73,33 +73,50 @@ def int64(column):
     return np.array(column, dtype=np.int64)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=PER_KERNEL)
-@given(data=st.data())
-def test_on_python_ints_a_kernel_is_its_definition(name, data):
-    case = KERNELS[name]
-    _, columns = data.draw(boxes(case.ranges, points=4))
-    found = on_arrays(case, columns, object_array)
-    for row, value in zip(zip(*columns, strict=True), found, strict=True):
-        assert value == case.plain(*row), row
-
-
-@pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=PER_KERNEL)
-@given(data=st.data())
-def test_a_range_contains_every_result_and_its_proof_every_intermediate(name, data):
-    case, hull = KERNELS[name], Hull()
-    spans, columns = data.draw(boxes(case.ranges, points=4))
+def check_definition_and_range(case, spans, columns):
+    """On Python ints the kernel is the plain formula; its range holds every result, its proof every intermediate."""
+    hull = Hull()
     known, proof = on_intervals(case, spans)
     concrete = on_arrays(case, columns, lambda column: watched_array(column, hull))
     for row, value in zip(zip(*columns, strict=True), concrete, strict=True):
+        assert value == case.plain(*row), row
         if isinstance(known, Truth):
             assert known.can_be_true if value else known.can_be_false, row
         else:
             assert known.lo <= value <= known.hi, row
     assert proof.lo <= hull.lo
     assert hull.hi <= proof.hi
-    event(f"int64: {proof.holds_int64}")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=PER_KERNEL)
+@given(data=st.data())
+def test_a_kernel_is_its_definition_inside_its_range_and_every_intermediate_inside_its_proof(name, data):
+    check_definition_and_range(KERNELS[name], *data.draw(boxes(KERNELS[name].ranges, points=3)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=8 * PER_KERNEL)
+@given(data=st.data())
+def test_so_it_is_on_many_more_arguments(name, data):
+    check_definition_and_range(KERNELS[name], *data.draw(boxes(KERNELS[name].ranges, points=4)))
+
+
+def proven_box(case, spans):
+    """The box, made smaller towards the lower bounds of its arguments until int64 is proven; None if it never is."""
+    for _ in range(130):
+        if on_intervals(case, spans)[1].holds_int64:
+            return spans
+        pairs = list(zip(case.ranges, spans, strict=True))
+        spans = [s if r == FLAG else (_nearer(r[0], s[0]), _nearer(r[0], s[1])) for r, s in pairs]
+    return None
+
+
+def _nearer(lower, value):
+    """Half way to the lower bound, or to 0 where that is negative."""
+    target = max(lower, 0)
+    return target + (value - target) // 2 if value >= target else -(-value // 2)
 
 
 def last_proven(case, spans, position, upper):
@@ -115,38 +132,32 @@ def last_proven(case, spans, position, upper):
     return moved(low), low
 
 
-def corners(case, spans, extra):
-    """Every corner of a box (at most 64 of them), and some points inside."""
+def corners(spans, inside):
+    """Every corner of a box (about 64 of them where there are more), and a point inside; as columns."""
     ends = [sorted(set(span)) for span in spans]
     count = prod([len(end) for end in ends])
-    rows = []
+    rows = [[end[-1] for end in ends], inside]
     for number in range(0, count, max(1, count // 64)):
         row, rest = [], number
-        for end in reversed(ends):  # the last number is the corner with every upper end
+        for end in ends:
             rest, at = divmod(rest, len(end))
-            row.insert(0, end[at])
+            row.append(end[at])
         rows.append(row)
-    rows.append([end[-1] for end in ends])
-    return [list(column) + more for column, more in zip(zip(*rows, strict=True), extra, strict=True)]
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=PER_KERNEL)
-@given(data=st.data())
-def test_int64_never_wraps_where_the_proof_holds_even_at_its_last_value(name, data):
-    """The box is widened until one step more would lose the proof; there the corners come nearest to a wrap."""
-    case = KERNELS[name]
-    spans, extra = data.draw(boxes(case.ranges, points=3))
-    assume(on_intervals(case, spans)[1].holds_int64)
-    numeric = [i for i, limits in enumerate(case.ranges) if limits != FLAG]
-    if numeric:
-        position = data.draw(st.sampled_from(numeric))
+def check_edge_of_proof(case, spans, position, extra):
+    """int64 is the exact result wherever the proof holds; the box ends where one step more would lose the proof."""
+    spans = proven_box(case, spans)
+    if spans is None:
+        return
+    if case.ranges[position] != FLAG:
         upper = min(case.ranges[position][1], INT64_MAX)
         spans, end = last_proven(case, spans, position, max(upper, spans[position][0]))
-        event(f"{name} at the edge of its proof: {end < upper}")
-        extra[position] = [min(value, end) for value in extra[position]]
+        event(f"stopped by its proof: {end < upper}")
     known, proof = on_intervals(case, spans)
-    columns = corners(case, spans, extra)
+    inside = [span[at % len(span)] for span, at in zip(spans, extra, strict=True)]
+    columns = corners(spans, inside)
     found = on_arrays(case, columns, int64)
     exact = on_arrays(case, columns, object_array)
 
@@ -155,3 +166,25 @@ def test_int64_never_wraps_where_the_proof_holds_even_at_its_last_value(name, da
     for row, value, wanted in zip(zip(*columns, strict=True), found.tolist(), exact.tolist(), strict=True):
         assert value == wanted, row
         assert isinstance(known, Truth) or INT64_MIN <= known.lo <= value <= known.hi <= INT64_MAX, row
+
+
+@st.composite
+def edges(draw, ranges):
+    spans, columns = draw(boxes(ranges, points=1))
+    position = draw(st.integers(0, len(ranges) - 1))
+    return spans, position, [int(column[0]) for column in columns]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=PER_KERNEL)
+@given(data=st.data())
+def test_int64_never_wraps_where_the_proof_holds_even_at_its_last_value(name, data):
+    check_edge_of_proof(KERNELS[name], *data.draw(edges(KERNELS[name].ranges)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=8 * PER_KERNEL)
+@given(data=st.data())
+def test_nor_on_many_more_boxes(name, data):
+    check_edge_of_proof(KERNELS[name], *data.draw(edges(KERNELS[name].ranges)))

@@ -1,0 +1,150 @@
+"""`sweep run`: the summary, JSON, the dry run, overrides in the order typed."""
+
+import json
+
+import pytest
+
+from sweep.records.wording import CLAIM_SENTENCE
+
+RUN_KEYS = ["cells", "invalid_reasons", "violations", "blocked_alone", "best", "result"]
+
+
+def test_summary_fits_a_screen_of_80_columns(h100):
+    _, done = h100
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert done.stderr == ""  # no progress bar in a pipe
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 80
+
+
+def test_summary_says_what_was_found(h100):
+    _, done = h100
+    for wanted in (
+        "max_active_sequences          61     16    256",
+        "2 440 000 cells:",
+        "invalid by chunk-exceeds-iteration-service: an iteration must serve",
+        "blocked by it alone",
+        "time-per-output-token",
+        "Largest SLO-feasible operating point: 1.452 times the declared traffic",
+        "estimated_tpot_ms                         49              50               1",
+        "TTFT: 98 ms of prefill after 200 ms in the queue",
+        "One permille more traffic (1 453) breaks queue-delay",
+        "--max-num-seqs 100 --max-num-batched-tokens 1124",
+        "Share is no engine flag",
+        "48.192 ms counts as 49 ms",
+        "Result: h100.nc",
+    ):
+        assert wanted in done.stdout
+    assert done.stdout.endswith(f"{CLAIM_SENTENCE}\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_default_file_is_the_stem_in_this_folder(invoke, tiny, tmp_path):
+    code, out, err = invoke("run", tiny)
+    assert (code, err) == (0, "")
+    assert "Result: tiny.nc" in out
+    assert (tmp_path / "tiny.nc").exists()
+
+
+def test_names_are_shown_as_they_are(invoke, tiny):
+    """Markup in a name is no markup."""
+    _, out, _ = invoke("run", tiny)
+    assert out.startswith("tiny [red]名[/red]\n")
+    assert "bf16 [bold]" in out
+
+
+def test_json_is_one_document_with_stable_keys(invoke, tiny):
+    code, out, err = invoke("run", tiny, "--json")
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert list(answer) == RUN_KEYS
+    assert answer["cells"] == {"total": 18, "invalid": 0, "rejected": 6, "within": 12}
+    assert answer["best"]["point"]["traffic_scale_permille"] == 2_000
+    assert answer["result"] == "tiny.nc"
+
+
+def test_quiet_prints_the_file_and_the_point_quoted_for_a_shell(invoke, tiny):
+    code, out, err = invoke("run", tiny, "-q", "-o", "a.nc")
+    assert (code, err) == (0, "")
+    assert out == "a.nc\nshare=600 chunk=480 slots=48 'precision=bf16 [bold]' traffic=2000\n"
+
+
+def test_quiet_says_that_nothing_is_feasible(invoke, tiny):
+    code, out, _ = invoke("run", tiny, "-q", "--set", "contract.max_ttft_ms=50")
+    assert (code, out) == (0, "tiny.nc\nnothing is feasible\n")
+
+
+def test_summary_where_nothing_is_feasible(invoke, tiny):
+    code, out, _ = invoke("run", tiny, "--set", "contract.max_ttft_ms=50")
+    assert code == 0
+    assert "Nothing is feasible" in out
+    assert "time-to-first-token" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "overrides"),
+    [
+        (
+            ["--axis", "slots=[16]", "--set=contract.max_ttft_ms=300", "--axis=replicas=1:3:1"],
+            ["--axis slots=[16]", "--set contract.max_ttft_ms=300", "--axis replicas=1:3:1"],
+        ),
+        (
+            ["--set", "contract.max_ttft_ms=300", "--axis", "slots=[16]", "--set", "contract.max_ttft_ms=400"],
+            ["--set contract.max_ttft_ms=300", "--axis slots=[16]", "--set contract.max_ttft_ms=400"],
+        ),
+    ],
+)
+def test_overrides_keep_the_order_typed(invoke, tiny, args, overrides):
+    assert invoke("run", *args, tiny, "-q")[0] == 0
+    _, out, _ = invoke("info", "tiny.nc", "--json")
+    assert json.loads(out)["overrides"] == overrides
+
+
+def test_dry_run_says_the_plan_and_writes_nothing(invoke, tiny, tmp_path):
+    code, out, err = invoke("run", tiny, "--dry-run")
+    assert (code, err) == (0, "")
+    for wanted in (
+        "cells",
+        "configurations",
+        "tiles",
+        "violation mask",
+        "before compression",
+        "int64",
+        "peak_kv_bytes",
+    ):
+        assert wanted in out
+    assert "Nothing was run and nothing was written." in out
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.toml"]
+
+
+def test_dry_run_names_the_mask_that_is_not_stored(invoke, tiny):
+    assert "not stored" in invoke("run", tiny, "--dry-run", "--materialize", "never")[1]
+
+
+def test_dry_run_names_wide_quantities(invoke, tiny):
+    args = ("--set", "class.chat.prompt_tokens=10_000_000", "--axis", "traffic=[1, 1_000_000_000_000_000]")
+    code, out, _ = invoke("run", tiny, "--dry-run", *args)
+    assert code == 0
+    assert "exact, any size" in out
+    assert "use Python integers of any size" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_dry_run_describes_a_size_that_a_run_refuses(invoke, tiny, tmp_path):
+    huge = ("--axis", "traffic=1:10_000_000:1", "--axis", "share=1:999:1", "--axis", "chunk=1:1_000:1")
+    code, out, _ = invoke("run", tiny, "--dry-run", *huge)
+    assert code == 0
+    assert "A run would be refused: the grid has 59 940 000 000 000 cells" in " ".join(out.split())
+    code, out, err = invoke("run", tiny, *huge)
+    assert (code, out) == (3, "")
+    assert err.startswith("sweep: the grid has 59 940 000 000 000 cells")
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.toml"]
+
+
+def test_dry_run_json(invoke, tiny):
+    code, out, _ = invoke("run", tiny, "--dry-run", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["cells"] == 18
+    assert answer["quantities"]["peak_kv_bytes"]["arithmetic"] == "int64"

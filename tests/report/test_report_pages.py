@@ -1,0 +1,138 @@
+"""What pages say of operating points, on cells made here."""
+
+import pytest
+
+from sweep.api import best_of_grid, explain_grid, parse_grid
+from sweep.report import plain
+from sweep.report.best import best_page
+from sweep.report.explain import explain_page
+from sweep.report.point import FIGURE_NAMES, breaches, next_step, quantity, ttft_class
+
+GRID = """
+[sweep]
+name = "pages"
+[contract]
+max_total_utilization_permille = 800
+max_prefill_utilization_permille = 700
+max_decode_utilization_permille = 700
+max_queue_delay_ms = 50
+max_ttft_ms = 250
+max_tpot_ms = 30
+max_starvation_ms = 100
+max_kv_bytes = "10 GB"
+[scheduler]
+scheduler_id = "fair"
+token_capacity_per_second = 40_000
+prefill_share_permille = 600
+max_active_sequences = 64
+max_prefill_chunk_tokens = 480
+iteration_time_ms = 20
+max_consecutive_priority_iterations = 3
+kv_bytes_per_token = 131_072
+[[class]]
+class_id = "short"
+priority = 1
+arrival_rps = 4.0
+prompt_tokens = 1_000
+output_tokens = 200
+peak_concurrency = 24
+[[class]]
+class_id = "long"
+priority = 2
+arrival_rps = 0.5
+prompt_tokens = 4_000
+output_tokens = 800
+peak_concurrency = 8
+"""
+
+
+def grid(*overrides):
+    return parse_grid(GRID, [("set", text) for text in overrides])
+
+
+def cell(*overrides):
+    return explain_grid(grid(*overrides), {"traffic": 1_000})
+
+
+def flat(page):
+    return " ".join(plain.text_of(page).split())
+
+
+def test_the_class_that_sets_ttft():
+    assert ttft_class(cell()).text == "Class long sets TTFT: 180 ms of prefill after 5 ms in the queue."
+
+
+def test_classes_that_set_ttft_together():
+    assert ttft_class(cell("class.short.prompt_tokens=4000")).text.startswith("Classes short, long set TTFT")
+
+
+def test_breaches_name_the_excess_of_each_bound():
+    found = breaches(cell("contract.max_ttft_ms=100", "contract.max_tpot_ms=10", "scheduler.max_active_sequences=31"))
+    assert [line.partition(":")[0] for line in found] == [
+        "active-sequence-capacity",
+        "time-to-first-token",
+        "time-per-output-token",
+    ]
+    assert [line.rpartition("(by ")[2] for line in found] == ["1)", "85)", "10)"]
+
+
+def test_breach_without_a_figure_has_no_excess():
+    assert breaches(cell("workload.admission_control_enabled=false")) == [
+        "admission-control-disabled: admission control is off"
+    ]
+
+
+def test_breach_of_an_invalid_cell_is_its_reason():
+    (found,) = breaches(cell("scheduler.prefill_share_permille=1"))
+    assert found.startswith("no-prefill-token-per-iteration: ")
+
+
+def test_next_step():
+    assert next_step(None) == []
+    assert next_step(cell())[0].text == "One permille more traffic is feasible too."
+    one = next_step(cell("contract.max_ttft_ms=100"))[0].text
+    assert one.startswith("One permille more traffic (1 000) breaks time-to-first-token: ")
+    two = next_step(cell("contract.max_ttft_ms=100", "contract.max_tpot_ms=10"))[0].text
+    assert two.count("\n  ") == 2
+    invalid = next_step(cell("scheduler.prefill_share_permille=1"))[0].text
+    assert invalid.startswith("One permille more traffic (1 000) is invalid, no-prefill-token-per-iteration")
+
+
+def test_every_quantity_has_a_value():
+    point = cell()
+    assert [quantity(point, name) for name in FIGURE_NAMES[:3]] == [40_000, 20, 131_072]
+    assert all(quantity(point, name) >= 0 for name in FIGURE_NAMES)
+
+
+def test_explain_says_that_a_point_is_feasible():
+    text = flat(explain_page(grid(), cell()))
+    assert "Within all bounds: feasible." in text
+    assert "--max-num-seqs 64 --max-num-batched-tokens 544 (chunk + slots)" in text
+    assert "1 800" not in text
+    assert "4 200 needed at the peak" in text
+
+
+def test_replicas_are_named():
+    text = flat(explain_page(grid("replicas=3"), cell("replicas=3")))
+    assert "pages: the declared traffic, on 3 replicas" in text
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["contract.max_ttft_ms=10"], "max_ttft_ms: 10 to 185, which admits traffic_scale_permille = 1 000"),
+        (["contract.max_ttft_ms=10", "contract.max_tpot_ms=10"], "No single bound"),
+    ],
+)
+def test_best_of_nothing(overrides, words):
+    found = grid(*overrides)
+    text = flat(best_page(best_of_grid(found)))
+    assert text.startswith("Nothing is feasible: none of 1 configuration (1 cell) is within all bounds.")
+    assert words in text
+
+
+def test_best_below_the_axis_says_so():
+    found = grid("traffic.scale_permille=9000")
+    text = flat(best_page(best_of_grid(found)))
+    assert "None of the traffic axis' own values is feasible, only scales below them." in text
+    assert "own values" not in flat(best_page(best_of_grid(found), any_scale=False))
