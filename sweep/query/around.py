@@ -27,7 +27,8 @@ class Neighbour:
     def as_json(self) -> dict[str, Any]:
         """With stable keys; all but `axis` are null at the axis' end."""
         if self.cell is None:
-            return {"axis": self.axis, "value": None, "status": None, "violations": None, "over": None}
+            keys = ("value", "status", "invalid_reason", "violations", "over")
+            return {"axis": self.axis, **dict.fromkeys(keys)}
         return {
             "axis": self.axis,
             "value": self.value,

@@ -162,7 +162,7 @@ def test_the_keys_of_best_are_those_of_the_definition():
 
 
 def test_the_keys_of_best_where_nothing_is_feasible():
-    answer = best_of_grid(base_grid(("set", "contract.max_ttft_ms=184"))).as_json()
+    answer = best_of_grid(base_grid(("set", "contract.max_ttft_ms=184")), {TRAFFIC: 1_000}).as_json()
     assert answer["feasible"] is False
     assert answer["limiting_violations"] == []
     assert {key for key, value in answer.items() if value is None} == {"point", "report", "slack", "on_grid"}

@@ -10,6 +10,7 @@ from sweep.grid import parse_grid
 from sweep.reference import judge
 
 STEPS = 3_000
+DECLARED = {TRAFFIC: 1_000}
 
 
 def demand_changes(naive: Naive, at=None, steps=STEPS) -> dict:
@@ -40,14 +41,13 @@ def demand_slots(naive: Naive, to: int, point: dict) -> None:
     assert judge({**fields, "scheduler.max_active_sequences": to - 1}, naive.grid.class_ids).violations != 0
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_drawn_grids_where_nothing_is_feasible(block):
+def test_drawn_grids_where_nothing_is_feasible():
     admitted = 0
-    for seed in range(400 + block, 560, 4):
+    for seed in range(400, 560):
         naive = Naive(parse_grid(seeded_text(seed, cells=30)))
         if not naive.points():
             admitted += len(demand_changes(naive, steps=300))
-    assert admitted >= 3, "some of these grids are one bound away"
+    assert admitted >= 10, "some of these grids are one bound away"
 
 
 @pytest.mark.slow
@@ -74,18 +74,18 @@ TIGHT = {
 @pytest.mark.parametrize("bound", TIGHT)
 def test_a_bound_below_its_figure_rises_to_the_figure(bound):
     value, figure = TIGHT[bound]
-    changes = best_of_grid(base_grid(("set", f"contract.{bound}={value}"))).smallest_changes
+    changes = best_of_grid(base_grid(("set", f"contract.{bound}={value}")), DECLARED).smallest_changes
     assert [(change.bound, change.from_value, change.to_value) for change in changes] == [(bound, value, figure)]
 
 
 def test_too_few_batch_slots_rise_to_the_active_sequences():
-    changes = best_of_grid(base_grid(("set", "scheduler.max_active_sequences=31"))).smallest_changes
+    changes = best_of_grid(base_grid(("set", "scheduler.max_active_sequences=31")), DECLARED).smallest_changes
     assert [(change.bound, change.to_value) for change in changes] == [("max_active_sequences", 32)]
 
 
 def test_two_broken_bounds_are_no_single_change_away():
     grid = base_grid(("set", "contract.max_ttft_ms=184"), ("set", "contract.max_tpot_ms=19"))
-    answer = best_of_grid(grid)
+    answer = best_of_grid(grid, DECLARED)
     assert answer.smallest_changes == ()
     assert answer.as_json()["smallest_change"] is None
 
@@ -98,7 +98,7 @@ def test_no_change_admits_where_admission_control_is_off_or_every_cell_is_invali
 
 def test_a_utilisation_of_1000_permille_is_not_declared_away():
     grid = base_grid(("set", "contract.max_total_utilization_permille=1"), ("set", "class.chat.arrival_millirps=30_000"))
-    assert all(change.bound != "max_total_utilization_permille" for change in best_of_grid(grid).smallest_changes)
+    assert all(change.bound != "max_total_utilization_permille" for change in best_of_grid(grid, DECLARED).smallest_changes)
 
 
 def test_the_first_point_in_the_default_order_is_named_among_equal_rises():
@@ -113,43 +113,63 @@ def test_the_first_point_in_the_default_order_is_named_among_equal_rises():
 @pytest.mark.parametrize("bound", TIGHT)
 def test_hand_made_axes_with_one_bound_out_of_reach(bound):
     naive = Naive(axes_grid(("set", f"contract.{bound}=1")))
-    assert not naive.points()
-    demand_changes(naive, steps=400)
-    demand_changes(naive, {TRAFFIC: 999, "precision": "bf16"}, steps=400)
+    for at in ({TRAFFIC: 999, "precision": "bf16"}, {TRAFFIC: 1_001, "precision": "bf16", "share": 600}):
+        own = {{"share": "prefill_share_permille"}.get(name, name): label for name, label in at.items()}
+        assert not naive.points(own)
+        assert bound in demand_changes(naive, own)
 
 
 @pytest.mark.parametrize("bound", ["max_ttft_ms", "max_tpot_ms", "max_queue_delay_ms", "max_starvation_ms"])
 def test_hand_made_models_with_one_bound_out_of_reach(bound):
     naive = Naive(models_grid(("set", f"contract.{bound}=1")))
-    assert not naive.points()
-    demand_changes(naive, steps=1_000)
+    assert not naive.points(DECLARED)
+    assert demand_changes(naive, DECLARED, steps=1_000)
 
 
-def test_little_s_law_a_longer_token_time_admits_more_sequences_which_make_it_longer():
-    """20 000 tokens/s decode 999 ‰ of a class of Little's law: the bound rises until it has caught its own figure."""
-    for arrivals in (20, 40, 60, 70, 75):
-        overrides = [
-            ("set", "contract.max_tpot_ms=1"),
-            ("set", "scheduler.iteration_time_ms=1"),
-            ("set", "scheduler.max_prefill_chunk_tokens=10"),
-            ("set", f"class.chat.arrival_millirps={arrivals * 1000}"),
-            ("set", "class.chat.prompt_tokens=1"),
-            ("set", "contract.max_ttft_ms=60_000"),
-            ("set", "contract.max_decode_utilization_permille=999"),
-            ("set", "contract.max_total_utilization_permille=999"),
-        ]
-        naive = Naive(little_grid(*overrides))
-        assert not naive.points()
-        found = demand_changes(naive, steps=20_000)
-        assert found["max_tpot_ms"][0] > 1
+@pytest.mark.parametrize("arrivals", [20, 40, 60, 70, 77])
+def test_little_s_law_a_longer_token_time_admits_more_sequences_which_make_it_longer(arrivals):
+    """At 77 requests/s each ms more admits what makes 0.96 ms more: the bound has a long way to its own figure."""
+    overrides = [
+        ("set", "contract.max_tpot_ms=1"),
+        ("set", "contract.max_ttft_ms=3_000"),
+        ("set", "contract.max_decode_utilization_permille=999"),
+        ("set", "scheduler.iteration_time_ms=1"),
+        ("set", "scheduler.max_prefill_chunk_tokens=10"),
+        ("set", f"class.chat.arrival_millirps={arrivals * 1000}"),
+        ("set", "class.chat.prompt_tokens=1"),
+    ]
+    naive = Naive(little_grid(*overrides))
+    assert not naive.points(DECLARED)
+    found = demand_changes(naive, DECLARED)
+    start = judge(naive.grid.fields((0, 0, 0, 0)), naive.grid.class_ids).figures["estimated_tpot_ms"]
+    assert found["max_tpot_ms"][0] > start, "the figure at the given bound is not enough"
+
+
+def test_little_s_law_a_token_time_that_never_catches_up_is_no_answer():
+    overrides = [
+        ("set", "contract.max_tpot_ms=1"),
+        ("set", "contract.max_ttft_ms=3_000"),
+        ("set", "scheduler.iteration_time_ms=1"),
+        ("set", "scheduler.max_prefill_chunk_tokens=10"),
+        ("set", "class.chat.arrival_millirps=40_000"),
+        ("set", "class.chat.burst_permille=2_100"),
+        ("set", "class.chat.prompt_tokens=1"),
+        ("set", "scheduler.max_active_sequences=1_000_000"),
+    ]
+    naive = Naive(little_grid(*overrides))
+    assert demand_changes(naive, DECLARED, steps=20_000) == {}
 
 
 def test_little_s_law_a_longer_first_token_time_may_break_the_batch_slots():
-    tight = ("set", "contract.max_ttft_ms=100")
-    enough = Naive(little_grid(tight))
-    found = demand_changes(enough)
+    busy = (
+        ("set", "contract.max_ttft_ms=100"),
+        ("set", "class.chat.arrival_millirps=20_000"),
+        ("set", "class.chat.prompt_tokens=100"),
+    )
+    enough = Naive(little_grid(*busy))
+    found = demand_changes(enough, DECLARED)
     fields = enough.grid.fields((0, 0, 0, 0)) | {"contract.max_ttft_ms": found["max_ttft_ms"][0]}
     present = judge(fields, enough.grid.class_ids).figures["active_sequences"]
     assert present > judge(enough.grid.fields((0, 0, 0, 0)), enough.grid.class_ids).figures["active_sequences"]
-    full = Naive(little_grid(tight, ("set", f"scheduler.max_active_sequences={present - 1}")))
-    assert demand_changes(full) == {}
+    full = Naive(little_grid(*busy, ("set", f"scheduler.max_active_sequences={present - 1}")))
+    assert demand_changes(full, DECLARED) == {}
