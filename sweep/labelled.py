@@ -24,6 +24,7 @@ Values = Mapping[str, Any]
 MAX_CELLS = 2**28
 """The broadcast product that is held in memory at once; a grid file has no such limit."""
 
+_NAMES = frozenset({quantity.name for quantity in FIGURES} | {"violations", "invalid_reason"})
 _IDENTITIES = ("scope", "content_id", "scheduler_id", "class_id")
 
 
@@ -57,6 +58,13 @@ def audit_grid(
     if faults:
         raise InputFault(faults)
     inputs, coords, dims = _aligned(fields)
+    taken = [dim for dim in dims if dim in _NAMES]
+    if taken:
+        raise InputFault(
+            f"audit_grid: the dimension {dim} has the name of a variable of the answer; rename it in every array, "
+            f"for example with .rename({dim}='{dim}_axis')."
+            for dim in taken
+        )
     cells = prod(inputs.lengths)
     if cells > MAX_CELLS:
         raise RefusedSize(
@@ -138,15 +146,17 @@ def _aligned(fields: Mapping[str, Any]) -> tuple[Inputs, dict[str, Any], tuple[s
         arrays[name], depends[name] = _opened(value, dims)
     for name, constant in (("one", 1), ("traffic.scale_permille", 1000), ("traffic.replicas", 1)):
         arrays[name], depends[name] = _opened(constant, dims)
-    return Inputs(tuple(sizes.values()), arrays, depends), coords, dims
+    return Inputs(tuple(sizes.values()) or (1,), arrays, depends), coords, dims
 
 
 def _opened(value: Any, dims: tuple[str, ...]) -> tuple[Array, Dims]:
+    """One field as an open array; of rank 1 at least, since arithmetic on 0-d object arrays gives plain ints."""
+    rank = max(len(dims), 1)
     if not isinstance(value, xr.DataArray):
-        return np.full((1,) * len(dims), value, dtype=np.int64), frozenset()
+        return np.full((1,) * rank, value, dtype=np.int64), frozenset()
     own = sorted((dims.index(str(dim)), str(dim)) for dim in value.dims)
     ordered = value.transpose(*[dim for _, dim in own])
-    shape = [1] * len(dims)
+    shape = [1] * rank
     for position, dim in own:
         shape[position] = value.sizes[dim]
     # Every field's bound is at most 10^18 and was checked above, so int64 holds each value.
@@ -162,7 +172,9 @@ def _dataset(ev: Evaluation, coords: dict[str, Any], dims: tuple[str, ...], admi
         variables[quantity.name] = _array(values, ev, ev.dims(quantity.node), dims, attrs)
     region = tuple(slice(0, n) for n in ev.lengths)
     mask = MaskMaker(ev, reported, admission_control).make(region)
-    variables["violations"] = xr.DataArray(mask, dims=dims, attrs=mask_attributes(MASK_TEXT))
+    variables["violations"] = xr.DataArray(
+        mask.reshape(ev.lengths if dims else ()), dims=dims, attrs=mask_attributes(MASK_TEXT)
+    )
     reasons = reason_array(ev, reported)
     variables["invalid_reason"] = _array(reasons, ev, union_dims(ev, reported), dims, reason_attributes())
     attrs = {"claim": CLAIM, "comment": CLAIM_SENTENCE}

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from brute import CONTRACT, SCALE, labels, largest_scale
-from strategies import BOUNDS
+from declared import BOUNDS
 
 from sweep.grid import Grid
 from sweep.reference import judge

@@ -12,7 +12,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 
 import pytest
-from brute import differences, engine_table, reference_table
+from brute import MASK, differences, engine_table, reference_table
 
 import sweep
 from sweep.grid import load_grid
@@ -20,6 +20,10 @@ from sweep.grid import load_grid
 ROOMS = ("sweep.exact", "sweep.kernels", "sweep.engine")
 BATTERY = sorted((Path(__file__).parent / "battery").glob("*.toml"))
 SOURCE = Path(sweep.__file__).parent
+
+QUOTES = '\n    """\n    '
+SCALED = "return ceil_div(declared * scale, 1000 * replicas)"
+IN_ANOTHER_ORDER = "return ceil_div(floor_div(declared * scale, 1000), replicas)"
 
 # (module, the text as it stands, the text of the mutant)
 MUTANTS = [
@@ -40,7 +44,9 @@ MUTANTS = [
     ("kernels/derive", "ceil_div(2 * layers", "floor_div(2 * layers"),
     ("kernels/derive", "floor_div(memory * utilization", "ceil_div(memory * utilization"),
     ("kernels/derive", "- overhead - reserved", "- overhead + reserved"),
-    ("kernels/derive", 'ceil.\n    """\n    return ceil_div(declared * scale, 1000 * replicas)', ""),
+    ("kernels/derive", f"⌈x/a⌉.{QUOTES}{SCALED}", f"⌈x/a⌉.{QUOTES}{SCALED.replace('ceil', 'floor')}"),
+    ("kernels/derive", f"⌈x/a⌉.{QUOTES}{SCALED}", f"⌈x/a⌉.{QUOTES}{IN_ANOTHER_ORDER}"),
+    ("kernels/derive", f'ceiling."""\n    {SCALED}', f'ceiling."""\n    {SCALED.replace("ceil", "floor")}'),
     ("kernels/derive", "ceil_div(declared, replicas)", "floor_div(declared, replicas)"),
     ("kernels/derive", "max_ttft + output_tokens * max_tpot", "max_tpot + output_tokens * max_ttft"),
     ("kernels/derive", "present = ceil_div(", "present = floor_div("),
@@ -55,9 +61,9 @@ MUTANTS = [
     ("kernels/figures", "ceil_div(prompt, chunk) * step", "ceil_div(prompt * step, chunk)"),
     ("kernels/figures", "else maximum(worst, served)", "else minimum(worst, served)"),
     ("kernels/figures", "slowest = maximum(", "slowest = minimum("),
-    ("kernels/figures", "priority_iterations + 1)", "priority_iterations)"),
+    ("kernels/figures", "bound = (priority_iterations + 1)", "bound = priority_iterations"),
     ("kernels/rules", "figure > bound", "figure >= bound"),
-    ("kernels/rules", "utilization >= 1000", "utilization > 1000"),
+    ("kernels/rules", "work > saturation", "work >= saturation"),
     ("kernels/rules", "max_queue_delay < ", "max_queue_delay <= "),
     ("kernels/rules", "value > upper", "value >= upper"),
     ("kernels/rules", "remainder < 1", "remainder < 0"),
@@ -73,10 +79,15 @@ MUTANTS = [
     ("kernels/thresholds", "limit - total(", "limit + total("),
     ("kernels/thresholds", "select(left >= 0, cap", "select(left > 0, cap"),
     ("kernels/thresholds", "select(feasible_at_all, least(*scales), 0)", "select(feasible_at_all, least(*scales), 1)"),
-    ("kernels/graph", '(3, "prefill_work", "prefill_work_limit")', '(3, "decode_work", "prefill_work_limit")'),
+    ("kernels/nodes", '(3, "prefill_work"', '(3, "decode_work"'),
     ("engine/verdict", "for rule in reversed(reported)", "for rule in reported"),
     ("engine/verdict", "np.minimum(out, np.uint16(INVALID)", "np.maximum(out, np.uint16(INVALID)"),
     ("engine/verdict", "piece | mask", "piece & mask"),
+    ("engine/runs", "part.get(_MAX_DELAY) >= ", "part.get(_MAX_DELAY) > "),
+    ("engine/runs", "np.where(part.get(rule), 0, end)", "np.where(part.get(rule), 1, end)"),
+    ("engine/runs", "np.minimum(keys >> _RANK_BITS, end)", "np.maximum(keys >> _RANK_BITS, end)"),
+    ("engine/runs", "values[:, 0] |= np.broadcast_to", "values[:, 0] &= np.broadcast_to"),
+    ("engine/runs", 'self._span + ranks, side="right"', 'self._span + ranks, side="left"'),
     ("engine/largest", "capacity + 1, configuration", "capacity + 2, configuration"),
 ]
 
@@ -139,13 +150,23 @@ def first_difference(battery):
     """The first difference or error of the battery with the rooms as imported now; None where there is none."""
     for grid, wanted in battery:
         try:
-            found = engine_table(grid)
-        except Exception as error:  # whatever a mutant does wrong, it is caught by it
-            return f"{grid.name}: {error!r}"
-        difference = next(differences(grid, found, wanted), None)
+            difference = next(differences(grid, engine_table(grid), wanted), None) or difference_of_runs(grid, wanted)
+        except Exception as error:  # a mutant that raises is caught too
+            difference = repr(error)
         if difference:
             return f"{grid.name}: {difference}"
     return None
+
+
+def difference_of_runs(grid, wanted):
+    """The same mask once more, as runs along traffic."""
+    engine = {name: importlib.import_module(f"sweep.engine.{name}") for name in ("run", "runs", "verdict")}
+    ev = engine["run"].evaluation_of(grid)
+    maker = engine["runs"].RunMaker(ev, engine["verdict"].reported_rules(ev), grid.admission_control_enabled)
+    runs = maker.make(tuple(slice(0, n) for n in grid.shape))
+    if (runs.lengths < 0).any() or runs.lengths.sum() != grid.cells:
+        return f"runs of {grid.name} do not fill its rows"
+    return None if (runs.mask(grid.shape) == wanted.values[MASK]).all() else f"runs of {grid.name} differ"
 
 
 def test_the_original_passes_the_battery(battery):

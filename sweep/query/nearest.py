@@ -27,7 +27,6 @@ from sweep.records.bounds import CONTRACT_BOUNDS, SCHEDULER_BOUNDS
 from sweep.reference.judge import judge
 
 _TTFT, _TPOT, _SLOTS, _KV = 6, 7, 1, 9
-_ROUNDS = 64
 
 
 @dataclass(frozen=True)
@@ -131,17 +130,60 @@ def _raised(grid: Grid, point: Evaluation, mask: Array, bit: int) -> tuple[Array
     if not candidates.any() or not (bit == _SLOTS or (little and bit in (_TTFT, _TPOT))):
         return figure, candidates
     wanted = np.where(candidates, np.broadcast_to(figure, mask.shape), point.get(name)).astype(np.int64)
-    for _ in range(_ROUNDS if bit == _TPOT else 1):
-        raised = Evaluation(point.graph, point.inputs.replaced(name, wanted, configuration_dims(point)))
-        if bit != _TPOT:
-            break
-        # The least fixed point: TPOT grows with the concurrency that the bound admits, so iterate from below.
-        again = narrowed(raised.get(str(FIGURE_OF_BIT[bit])))
-        higher = np.where(candidates & (again <= upper), np.maximum(wanted, again), wanted).astype(np.int64)
-        if np.array_equal(higher, wanted):
-            break
-        wanted = higher
-    return wanted, candidates & (_mask_of(grid, raised) == 0)
+    if bit == _TPOT:
+        wanted, candidates = _caught_up(point, wanted, candidates, upper)
+    return wanted, candidates & (_mask_of(grid, _with(point, name, wanted)) == 0)
+
+
+def _with(point: Evaluation, name: str, values: Array) -> Evaluation:
+    """The same configurations with another value of one input for each."""
+    return Evaluation(point.graph, point.inputs.replaced(name, values, configuration_dims(point)))
+
+
+def _caught_up(point: Evaluation, wanted: Array, candidates: Array, upper: int) -> tuple[Array, Array]:
+    """The least TPOT bound that its own figure keeps, and where there is one.
+
+    TPOT grows with the concurrency that its bound admits, so iterate from below; every round adds a sequence to each
+    configuration that is still broken, and one with more sequences than slots never comes back.
+    """
+    name, figure = str(BOUND_OF_BIT[_TPOT]), str(FIGURE_OF_BIT[_TPOT])
+    least = _least_tpot(point, candidates, upper)
+    wanted = np.where(candidates & (least <= upper), np.maximum(wanted, least), wanted)
+    candidates = candidates & (least <= upper)
+    while True:
+        raised = _with(point, name, wanted)
+        again = narrowed(raised.get(figure))
+        fits = (again <= upper) & (raised.get("active_sequences") <= point.get(str(BOUND_OF_BIT[_SLOTS])))
+        candidates = candidates & fits
+        broken = candidates & (again > wanted)
+        if not broken.any():
+            return wanted, candidates
+        wanted = np.where(broken, again, wanted).astype(np.int64)
+
+
+def _least_tpot(point: Evaluation, candidates: Array, upper: int) -> Array:
+    """A bound from below on that least bound, without the ceilings; `upper` + 1 where it is beyond.
+
+    With P the concurrency that does not grow with it, a the arrivals, o the output tokens, b the burst and D the
+    decode rate, X ≥ 1000·(P + Σ a·(ttft + o·X)·b/10^9)/D, so X·(10^6·D − Σ a·o·b) ≥ 10^9·P + Σ a·ttft·b.
+    """
+
+    def at(name: str) -> Array:
+        return np.broadcast_to(point.get(name), candidates.shape)[candidates].astype(object)
+
+    fixed, growing = at("decode_rate") * 0, at("decode_rate") * 0
+    for i in range(sum(name.endswith(".peak") for name in point.graph)):
+        if f"class.{i}.stay" not in point.graph:
+            fixed = fixed + 10**9 * at(f"class.{i}.peak")
+            continue
+        arriving = at(f"class.{i}.arrival") * at(f"class.{i}.burst_permille")
+        fixed = fixed + arriving * at("contract.max_ttft_ms")
+        growing = growing + arriving * at(f"class.{i}.output_tokens")
+    left = 10**6 * at("decode_rate") - growing
+    found = [-(-f // n) if n > 0 else upper + 1 for f, n in zip(fixed, left, strict=True)]
+    least = np.full(candidates.shape, upper + 1, dtype=np.int64)
+    least[candidates] = np.minimum(np.array(found, dtype=object), upper + 1).astype(np.int64)
+    return least
 
 
 def _confirmed(grid: Grid, change: Change, index: tuple[int, ...], scale: int) -> Change:

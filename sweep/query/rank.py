@@ -51,7 +51,7 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """Part of the grid at which points are ranked: per point a traffic scale, and whether it is feasible."""
 
     offset: tuple[int, ...]
@@ -59,6 +59,26 @@ class _Block:
     scales: Array
     evaluation: Evaluation
     """The kernels at those scales."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The block's full shape; 1 along traffic where each configuration has one scale."""
+        lengths = (*self.evaluation.lengths[:-1], 1)
+        return np.broadcast_shapes(self.feasible.shape, self.scales.shape, lengths)
+
+    def pool(self) -> Array:
+        """The feasible points as flat positions in C order."""
+        return np.flatnonzero(np.broadcast_to(self.feasible, self.shape))
+
+    def indices(self, grid: Grid, selection: Selection, flat: Array) -> list[Array]:
+        """Per axis the grid's indices of some points; along traffic 0 where the axis has not their scale."""
+        places = np.unravel_index(flat, self.shape)
+        found = [place + (a + b) for place, a, b in zip(places, self.offset, selection.offset, strict=True)]
+        scales = np.broadcast_to(self.scales, self.shape).reshape(-1)[flat]
+        axis = traffic_values(grid)
+        at = np.minimum(np.searchsorted(axis, scales), axis.size - 1)
+        found[-1] = np.where(axis[at] == scales, at, 0)
+        return found
 
 
 def objectives_of(grid: Grid, ev: Evaluation, wanted: Sequence[tuple[str, str]]) -> tuple[Objective, ...]:
@@ -141,34 +161,49 @@ def _refuse_large(selection: Selection, walks_traffic: bool) -> None:
         )
 
 
-def _exact_blocks(ev: Evaluation) -> Iterator[_Block]:
+def _exact_blocks(ev: Evaluation) -> Iterator[Block]:
     for region, capacity in capacity_blocks(ev):
         scales = np.maximum(capacity, 1)
         at = at_scales(ev.tile(region), scales, configuration_dims(ev))
-        yield _Block(_starts(region), capacity >= 1, scales, at)
+        yield Block(_starts(region), capacity >= 1, scales, at)
 
 
-def _blocks_at(ev: Evaluation, scale: int) -> Iterator[_Block]:
+def _blocks_at(ev: Evaluation, scale: int) -> Iterator[Block]:
     for region, capacity in capacity_blocks(ev):
         scales = np.full((1,) * capacity.ndim, scale, dtype=np.int64)
-        yield _Block(_starts(region), capacity >= scale, scales, at_scales(ev.tile(region), scales, frozenset()))
+        yield Block(_starts(region), capacity >= scale, scales, at_scales(ev.tile(region), scales, frozenset()))
 
 
-def _floor_blocks(ev: Evaluation) -> Iterator[_Block]:
+def _floor_blocks(ev: Evaluation) -> Iterator[Block]:
     axis = _traffic(ev)
     for region, capacity in capacity_blocks(ev):
         below = np.searchsorted(axis, capacity, side="right")
         scales = axis[np.maximum(below - 1, 0)]
         at = at_scales(ev.tile(region), scales, configuration_dims(ev))
-        yield _Block(_starts(region), below >= 1, scales, at)
+        yield Block(_starts(region), below >= 1, scales, at)
 
 
-def _cell_blocks(ev: Evaluation) -> Iterator[_Block]:
+def feasible_blocks(grid: Grid, ev: Evaluation, selection: Selection) -> Iterator[Block]:
+    """The grid's own cells of a selection, block by block, or its configurations at the one scale it asks for."""
+    _refuse_large(selection, walks_traffic=selection.scale_permille is None)
+    part = restricted(ev, selection)
+    if selection.scale_permille is not None:
+        return _blocks_at(part, selection.scale_permille)
+    return _cell_blocks(part)
+
+
+def traffic_values(grid: Grid) -> Array:
+    """The traffic axis' values, int64."""
+    values = grid.axes[-1].values
+    return np.arange(values.start, values.stop, values.step) if isinstance(values, range) else np.array(values)
+
+
+def _cell_blocks(ev: Evaluation) -> Iterator[Block]:
     axis = _traffic(ev)
     for region in slabs(ev.lengths, slab_shape(ev.lengths)):
         part = ev.tile(region)
         scales = axis[region[-1]].reshape((1,) * (len(region) - 1) + (-1,))
-        yield _Block(_starts(region), part.get(CAPACITY) >= scales, scales, part)
+        yield Block(_starts(region), part.get(CAPACITY) >= scales, scales, part)
 
 
 def _traffic(ev: Evaluation) -> Array:
@@ -179,13 +214,12 @@ def _starts(region: Sequence[slice]) -> tuple[int, ...]:
     return tuple(s.start or 0 for s in region)
 
 
-def _first(grid: Grid, selection: Selection, block: _Block, objectives: Sequence[Objective], top: int) -> list[Ranked]:
+def _first(grid: Grid, selection: Selection, block: Block, objectives: Sequence[Objective], top: int) -> list[Ranked]:
     """The first points of a block: whoever is strictly ahead in a column is in, ties go on to the next column."""
-    shape = np.broadcast_shapes(block.feasible.shape, block.scales.shape, (*block.evaluation.lengths[:-1], 1))
-    pool = np.flatnonzero(np.broadcast_to(block.feasible, shape))
+    pool = block.pool()
     if pool.size == 0:
         return []
-    columns = _columns(grid, selection, block, objectives, shape)
+    columns = _columns(grid, selection, block, objectives)
     chosen: list[Array] = []
     need = top
     for column in columns:
@@ -199,39 +233,48 @@ def _first(grid: Grid, selection: Selection, block: _Block, objectives: Sequence
         pool = pool[values == last_in]
     flat = np.concatenate([*chosen, pool[:need]])
     keys = np.stack([column(flat).astype(object) for column in columns], axis=-1)
-    places = np.unravel_index(flat, shape)
-    scales = np.broadcast_to(block.scales, shape).reshape(-1)[flat]
-    traffic = grid.axes[-1].values
-    points = []
-    for number, key in enumerate(keys):
-        scale = int(scales[number])
-        offsets = zip(places, block.offset, selection.offset, strict=True)
-        index = [int(place[number]) + start + base for place, start, base in offsets]
-        index[-1] = traffic.index(scale) if scale in traffic else 0
-        points.append(Ranked(tuple(int(k) for k in key), tuple(index), scale))
+    scales = np.broadcast_to(block.scales, block.shape).reshape(-1)[flat]
+    indices = block.indices(grid, selection, flat)
+    points = [
+        Ranked(tuple(int(k) for k in key), tuple(int(index[number]) for index in indices), int(scales[number]))
+        for number, key in enumerate(keys)
+    ]
     return sorted(points)
 
 
-def _columns(
-    grid: Grid, selection: Selection, block: _Block, objectives: Sequence[Objective], shape: tuple[int, ...]
-) -> list[Column]:
+def objective_column(grid: Grid, selection: Selection, block: Block, objective: Objective) -> Column:
+    """An objective's value at points of a block, negated where it is maximised, so that smaller is better."""
+    if objective.axis == len(grid.axes) - 1:
+        return _open_column(block.scales, block.shape, objective.sign)
+    if objective.axis is not None:
+        values = block.evaluation.inputs.arrays.get(grid.axes[objective.axis].path)
+        if values is not None:
+            return _open_column(values, block.shape, objective.sign)
+        start = block.offset[objective.axis] + selection.offset[objective.axis]
+        return _label_column(grid, objective.axis, block.shape, objective.sign, start)
+    return _open_column(narrowed(block.evaluation.get(str(objective.node))), block.shape, objective.sign)
+
+
+def _columns(grid: Grid, selection: Selection, block: Block, objectives: Sequence[Objective]) -> list[Column]:
     """What the order compares, first column first, smaller is better: objectives, then the default order."""
     others = range(SLOTS + 1, len(grid.axes) - 1)
     default = [(SLOTS, -1), (CHUNK, -1), (SHARE, 1), *[(other, 1) for other in others]]
-    columns = []
+    columns = [objective_column(grid, selection, block, objective) for objective in objectives]
+    columns.append(_open_column(block.scales, block.shape, -1))
     # Axis values increase strictly, so an index ranks like its value.
     starts = [start + base for start, base in zip(block.offset, selection.offset, strict=True)]
-    for objective in objectives:
-        if objective.axis == len(grid.axes) - 1:
-            columns.append(_open_column(block.scales, shape, objective.sign))
-        elif objective.axis is not None:
-            columns.append(_index_column(objective.axis, shape, objective.sign, starts[objective.axis]))
-        else:
-            values = narrowed(block.evaluation.get(str(objective.node)))
-            columns.append(_open_column(values, shape, objective.sign))
-    columns.append(_open_column(block.scales, shape, -1))
-    columns += [_index_column(axis, shape, sign, starts[axis]) for axis, sign in default]
+    columns += [_index_column(axis, block.shape, sign, starts[axis]) for axis, sign in default]
     return columns
+
+
+def _label_column(grid: Grid, axis: int, shape: tuple[int, ...], sign: int, start: int) -> Column:
+    """The values of an axis that no kernel reads (a class' priority)."""
+    labels = np.array([grid.axes[axis].label(start + i) for i in range(shape[axis])], dtype=np.int64)
+
+    def column(flat: Array) -> Array:
+        return sign * labels[np.unravel_index(flat, shape)[axis]]
+
+    return column
 
 
 def _index_column(axis: int, shape: tuple[int, ...], sign: int, start: int = 0) -> Column:
@@ -243,6 +286,9 @@ def _index_column(axis: int, shape: tuple[int, ...], sign: int, start: int = 0) 
 
 def _open_column(values: Array, shape: tuple[int, ...], sign: int) -> Column:
     def column(flat: Array) -> Array:
+        if 16 * flat.size > prod(shape):
+            # Most points are wanted: one copy of the block and a take cost less than their coordinates.
+            return sign * np.broadcast_to(values, shape).reshape(-1)[flat]
         places = np.unravel_index(flat, shape)
         at: tuple[Any, ...] = tuple(p if n > 1 else 0 for p, n in zip(places, values.shape, strict=True))
         picked = values[at]

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from sweep.engine.catalogue import quantities
 from sweep.engine.check import corner_indices, drawn_indices, expected
-from sweep.engine.evaluate import Evaluation
-from sweep.engine.largest import CAPACITY, LIMITING
+from sweep.engine.evaluate import Evaluation, narrowed
+from sweep.engine.largest import CAPACITY, LIMITING, limiting_masks
 from sweep.engine.opening import Array
 from sweep.engine.verdict import MaskMaker, reason_array, reported_rules
 from sweep.grid.model import Grid
@@ -104,8 +106,7 @@ class _Checker:
                 truth = expected(self._grid, cell, verdict, name)
                 if found != truth:
                     self._differ(cell, name, found, truth)
-            if CAPACITY in values:
-                self._check_capacity(cell, place, values)
+            self._check_capacity(cell, place, values)
 
     def _values(self, region: Region) -> Iterator[tuple[str, Array]]:
         part = self._ev.tile(region)
@@ -118,6 +119,10 @@ class _Checker:
             yield "violations", self._maker.make(region)
         if not self._file.has("invalid_reason"):
             yield "invalid_reason", reason_array(part, self._reported)
+        if not self._file.has(CAPACITY):
+            capacity = np.broadcast_to(narrowed(part.get(CAPACITY)), (*part.lengths[:-1], 1))
+            yield CAPACITY, capacity
+            yield LIMITING, limiting_masks(part, capacity, self._grid.admission_control_enabled)
         for name in ("violations", "invalid_reason", CAPACITY, LIMITING):
             if self._file.has(name):
                 yield name, self._stored(name, region)
@@ -142,7 +147,7 @@ class _Checker:
         mask = judge(self._grid.fields(cell, scale + 1), self._grid.class_ids).violations
         if mask == 0:
             self._differ(cell, CAPACITY, scale, "feasible one permille higher")
-        elif LIMITING in values and int(values[LIMITING][at]) != mask:
+        elif int(values[LIMITING][at]) != mask:
             self._differ(cell, LIMITING, int(values[LIMITING][at]), mask)
 
     def _differ(self, cell: tuple[int, ...], name: str, found: int, truth: int | str) -> None:

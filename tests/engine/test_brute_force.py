@@ -2,23 +2,21 @@
 
 from collections import Counter
 
-import netCDF4
-import numpy as np
 import pytest
-import xarray as xr
-from brute import CAPACITY, INVALID, LIMITING, MASK, Table, demand_equal, engine_table, evaluation_of, reference_table
+from brute import CAPACITY, INVALID, LIMITING, MASK, demand_equal, engine_table, evaluation_of, reference_table
+from brute_file import table_of_netcdf4, table_of_xarray
+from declared import BOUNDS, STANDING
+from drafts import Draft, Source, draw_base, text_of, values
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from strategies import grids, seeded_text
+from strategies import grids, open_fields, seeded_text
 
 from sweep.engine.plan import make_plan
 from sweep.engine.run import execute
-from sweep.grid import Grid, parse_grid
-
-LIMB_BASE = 10**18
+from sweep.grid import parse_grid
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(grids())
 def test_every_cell_of_every_variable_equals_the_reference(grid):
     wanted = reference_table(grid)
@@ -54,51 +52,54 @@ def test_drawn_grids_have_feasible_cells_every_bit_every_reason_and_limbs():
     assert {name: (counts[name], least) for name, least in floors.items() if counts[name] < least} == {}
 
 
+def check_file(grid, folder, store):
+    """Every variable of the written file, read twice, is the reference's."""
+    ev = evaluation_of(grid)
+    execute(grid, ev, make_plan(grid, ev, store, "always"), folder / "drawn.nc", False, lambda done, cells: None)
+    wanted = reference_table(grid)
+    demand_equal(grid, table_of_netcdf4(grid, folder / "drawn.nc"), wanted)
+    demand_equal(grid, table_of_xarray(grid, folder / "drawn.nc"), wanted)
+    return wanted
+
+
 @settings(max_examples=25)
 @given(grids(cells=120), st.sampled_from(["all", "small"]))
 def test_every_value_of_the_written_file_equals_the_reference(tmp_path_factory, grid, store):
-    path = tmp_path_factory.mktemp("run") / "drawn.nc"
-    ev = evaluation_of(grid)
-    execute(grid, ev, make_plan(grid, ev, store, "always"), path, False, lambda done, cells: None)
-    wanted = reference_table(grid)
-    demand_equal(grid, table_of_netcdf4(grid, path), wanted)
-    demand_equal(grid, table_of_xarray(grid, path), wanted)
+    check_file(grid, tmp_path_factory.mktemp("run"), store)
 
 
-def table_of_netcdf4(grid: Grid, path) -> Table:
-    with netCDF4.Dataset(path) as file:
-        file.set_auto_maskandscale(False)
-        for axis in grid.axes:
-            kept = [label.item() if hasattr(label, "item") else label for label in file.variables[axis.dim][:]]
-            assert kept == list(axis.labels), axis.name
-        raw = {name: (v.dimensions, np.asarray(v[...])) for name, v in file.variables.items() if name not in grid.dims}
-        limb_bases = {name: file.variables[name].limb_base for name, (dims, _) in raw.items() if "limb" in dims}
-    assert set(limb_bases.values()) <= {LIMB_BASE}
-    return _table(grid, raw)
+def test_sixty_four_classes_at_their_bounds_are_exact_in_the_file(tmp_path):
+    """Work of 1.28·10^21, 1.28·10^27 bytes and a utilisation of 6.4·10^20 ‰: the largest that the definition has."""
+    draft = Draft(class_ids=[f"c{i}" for i in range(64)])
+    draft.base = {path: upper for path, (_, upper) in BOUNDS.items() if path.startswith(("contract.", "scheduler."))}
+    draft.base |= {"scheduler.scheduler_id": "s", "scheduler.token_capacity_per_second": 2}
+    for class_id in draft.class_ids:
+        for key in ("priority", "arrival_millirps", "prompt_tokens", "output_tokens", "peak_concurrency"):
+            draft.base[f"class.{class_id}.{key}"] = BOUNDS[f"class.{key}"][1]
+    draft.axes = [("traffic.scale_permille", [1, 1000]), ("scheduler.prefill_share_permille", [500, 999])]
+
+    wanted = check_file(parse_grid(text_of(draft)), tmp_path, "all")
+
+    assert wanted.values["peak_kv_bytes"].max() == 128 * 10**25
+    assert wanted.values["total_utilization_permille"].max() == 64 * 10**19
+    assert wanted.values["prefill_utilization_permille"].max() == 64 * 10**19
+    assert wanted.dtypes["peak_kv_bytes"] == "limbs"
 
 
-def table_of_xarray(grid: Grid, path) -> Table:
-    """Opened as a user would, with all decoding on: integers stay integers."""
-    with xr.open_dataset(path, engine="netcdf4") as dataset:
-        for axis in grid.axes:
-            assert list(dataset[axis.dim].values) == list(axis.labels), axis.name
-            assert dataset[axis.dim].attrs["path"] == axis.path
-        return _table(grid, {name: (v.dims, v.values) for name, v in dataset.data_vars.items()})
+def test_a_grid_with_as_many_axes_as_the_format_has_is_exact_in_the_file(tmp_path):
+    """31 axes, five of them longer than 1; HDF5 has 32 dimensions, and one may be needed for limbs."""
+    drafts = (seeded_draft(seed) for seed in range(1_000))
+    draft = next(one for one in drafts if len(open_fields(one)) >= 31)
+    paths = sorted(open_fields(draft), key=lambda path: path not in STANDING)[:31]
+    lengths = [2 if i in (0, 3, 5, 9, 20) else 1 for i in range(31)]
+    draft.axes = [(path, values(Source(n), draft, path, n)) for path, n in zip(paths, lengths, strict=True)]
+    grid = parse_grid(text_of(draft))
+
+    assert len(grid.axes) == 31
+    check_file(grid, tmp_path, "all")
 
 
-def _table(grid: Grid, raw) -> Table:
-    """Variables by name, their axes by name; limbs put together."""
-    values, dims, dtypes = {}, {}, {}
-    names = dict(zip(grid.dims, [axis.name for axis in grid.axes], strict=True))
-    for name, (stored_dims, array) in raw.items():
-        dtypes[name] = str(array.dtype)
-        if stored_dims and stored_dims[-1] == "limb":
-            assert str(array.dtype) == "int64", name
-            assert ((array[..., 1] >= 0) & (array[..., 1] < LIMB_BASE)).all(), name
-            array, dtypes[name] = array[..., 0].astype(object) * LIMB_BASE + array[..., 1], "limbs"
-        dims[name] = tuple(names[dim] for dim in stored_dims if dim != "limb")
-        over = grid.axes[:-1] if name in (CAPACITY, LIMITING) else grid.axes
-        shape = [len(axis) if axis.name in dims[name] else 1 for axis in over]
-        full = [len(axis) for axis in over]
-        values[name] = np.broadcast_to(np.asarray(array, dtype=None).reshape(shape), full)
-    return Table(values, dims, dtypes)
+def seeded_draft(seed):
+    draft = Draft()
+    draw_base(Source(seed), draft)
+    return draft

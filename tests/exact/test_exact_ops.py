@@ -15,7 +15,7 @@ TURNS = [2**31, 2**53, 2**62, 2**63, 10**18, 2**64, 10**27]
 EDGES = sorted({sign * (turn + d) for turn in [0, 1, 7, 1000, *TURNS] for d in (-1, 0, 1) for sign in (-1, 1)})
 DIVISORS = [edge for edge in EDGES if edge >= 1]
 
-# name: (operation, arguments of which sort, the same in plain Python). n: any number, d: a divisor of 1 or more, f: flag
+# name: (operation, sorts of its arguments, the same in plain Python); n: any number, d: a divisor (≥ 1), f: a flag
 OPERATIONS = {
     "add": (lambda a, b: a + b, "nn", lambda a, b: a + b),
     "radd": (lambda a: 7 + a, "n", lambda a: 7 + a),

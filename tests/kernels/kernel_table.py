@@ -1,21 +1,45 @@
 """Every kernel beside the definition of what it computes, with the ranges of its arguments.
 
-The plain formula is written from the definition, one point at a time; thresholds are the result of a search over the
-rule that they replace, so that no algebra is shared. `flag` arguments are the verdict "derived inputs are inside".
+`flag` arguments are the verdict "derived inputs are inside".
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
-from strategies import BOUNDS
+from declared import BOUNDS
+from plain import (
+    DAY,
+    MAX_ARRIVAL,
+    MAX_CAPACITY,
+    MAX_PEAK,
+    MAX_WIDTH,
+    clip,
+    largest,
+    little,
+    per_replica,
+    plain_grown,
+    plain_kv_limit,
+    plain_kv_width,
+    plain_little,
+    plain_little_only,
+    plain_memory,
+    plain_queue,
+    plain_queue_over,
+    plain_scale_for_peaks,
+    plain_scale_for_work,
+    plain_service,
+    plain_tpot,
+    plain_tpot_limit,
+    plain_ttft_limit,
+    plain_waiting_limit,
+    plain_work_limit,
+    up,
+)
 
 from sweep.kernels import derive, figures, rules, thresholds
 
-DAY = 86_400_000
-MAX_ARRIVAL, MAX_PEAK, MAX_SCALE, MAX_CAPACITY, MAX_WIDTH = 10**12, 10**6, 10**15, 10**12, 10**12
+MAX_SCALE = 10**15
 
 CAPACITY = BOUNDS["scheduler.token_capacity_per_second"]
 SHARE = BOUNDS["scheduler.prefill_share_permille"]
@@ -35,6 +59,7 @@ ANY_CAPACITY, ANY_ITERATION, ANY_WIDTH = (0, 10**16), (0, 10**14), (1, 10**23)
 ANY_ARRIVAL, ANY_PEAK, ANY_BOUND = (1, 10**25), (-1, 10**28), (-(10**23), 10**23)
 RATE = (0, MAX_CAPACITY)
 STAY = (2, 10**21)
+WORK = (1, 2 * 10**21)
 FLAG = "flag"
 
 
@@ -45,119 +70,6 @@ class Case:
     kernel: Callable[..., Any]
     ranges: tuple[Any, ...]
     plain: Callable[..., int | bool]
-
-
-def up(a: int, b: int) -> int:
-    """⌈a/b⌉ through exact fractions."""
-    return ceil(Fraction(a, b))
-
-
-def clip(value: int, lower: int, upper: int) -> int:
-    return lower if value < lower else upper if value > upper else value
-
-
-def largest(holds: Callable[[int], bool], lower: int, upper: int) -> int:
-    """The largest x of [lower, upper] with `holds`, which is true up to there and false above; lower − 1 if none."""
-    low, high = lower - 1, upper
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
-
-
-def per_replica(declared: int, scale: int, replicas: int) -> int:
-    return up(up(declared * scale, 1000), replicas)
-
-
-def queue_ms(u: int, iteration: int) -> int:
-    return DAY if u >= 1000 else up(iteration * u, 1000 - u)
-
-
-def little(arrival: int, stay: int) -> int:
-    return up(arrival * stay, 10**9)
-
-
-def plain_kv_width(layers: int, heads: int, dim: int, over: int, under: int, gpus: int) -> int:
-    held = gpus * max(1, up(heads, gpus))
-    return ceil(2 * layers * held * dim * Fraction(over, under))
-
-
-def plain_memory(memory: int, use: int, act: int, over: int, kept: int, weights: int, gpus: int) -> int:
-    return gpus * (memory * use // 1000 - act - over - kept) - weights
-
-
-def plain_little(arrival: int, inside: bool, ttft: int, tpot: int, output: int, burst: int) -> int:
-    if not inside:
-        return -1
-    return little(clip(arrival, 1, MAX_ARRIVAL), (ttft + output * tpot) * burst)
-
-
-def plain_service(prefill: int, iteration: int, chunk: int, inside: bool, *prompts: int) -> int:
-    if not inside or prefill < 1:
-        return -1
-    step = clip(iteration, 1, DAY)
-    return max(max(up(prompt, chunk) * step, up(prompt * 1000, prefill)) for prompt in prompts)
-
-
-def plain_queue(u: int, iteration: int, inside: bool) -> int:
-    return queue_ms(u, clip(iteration, 1, DAY)) if inside and u >= 0 else -1
-
-
-def plain_queue_over(u: int, limit: int, bound: int) -> bool:
-    return bound < DAY if u >= 1000 else u > limit
-
-
-def plain_tpot(active: int, decode: int, iteration: int, inside: bool) -> int:
-    return max(clip(iteration, 1, DAY), up(1000 * active, decode)) if inside and active >= 0 else -1
-
-
-def plain_waiting_limit(wait: int, iteration: int) -> int:
-    return largest(lambda u: queue_ms(u, clip(iteration, 1, DAY)) <= wait, 0, 999)
-
-
-def plain_ttft_limit(most: int, service: int, iteration: int) -> int:
-    return largest(lambda u: queue_ms(u, clip(iteration, 1, DAY)) + service <= most, 0, 999)
-
-
-def plain_scale_for_work(limit: int, cap: int, replicas: int, *pairs: int) -> int:
-    loads = list(zip(pairs[::2], pairs[1::2], strict=True))
-
-    def holds(x: int) -> bool:
-        return sum(per_replica(a, x, replicas) * w for a, w in loads) <= limit
-
-    return largest(holds, 1, cap)
-
-
-def plain_scale_for_peaks(left: int, cap: int, replicas: int, *terms: int) -> int:
-    """Two classes that grow with the scale, one by Little's law."""
-    v, n, w, m, z, a, g = terms
-
-    def holds(x: int) -> bool:
-        held = v * per_replica(n, x, replicas) + w * per_replica(m, x, replicas)
-        return held + z * little(per_replica(a, x, replicas), g) <= left
-
-    return largest(holds, 1, cap)
-
-
-def plain_grown(left: int, cap: int, replicas: int, v: int, n: int) -> int:
-    return largest(lambda x: v * per_replica(n, x, replicas) <= left, 1, cap)
-
-
-def plain_little_only(left: int, cap: int, replicas: int, v: int, a: int, g: int) -> int:
-    return largest(lambda x: v * little(per_replica(a, x, replicas), g) <= left, 1, cap)
-
-
-def plain_work_limit(u: int, rate: int) -> int:
-    return largest(lambda work: up(work, rate) <= u, 0, 10**16) if rate else 0
-
-
-def plain_kv_limit(bound: int, width: int) -> int:
-    held = clip(width, 1, MAX_WIDTH)
-    return largest(lambda s: s * held <= clip(bound, 0, 10**18), 0, 10**18)
-
-
-def plain_tpot_limit(tpot: int, decode: int, over: bool) -> int:
-    return -1 if over else largest(lambda s: up(1000 * s, decode) <= tpot, 0, 10**18)
 
 
 def _case(kernel: Callable[..., Any], plain: Callable[..., int | bool], *ranges: Any) -> Case:
@@ -194,12 +106,8 @@ DERIVE = {
     "arrival_in_range": _case(derive.arrival_in_range, _inside(1, MAX_ARRIVAL), ANY_ARRIVAL),
     "peak_in_range": _case(derive.peak_in_range, _inside(1, MAX_PEAK), ANY_PEAK),
     "all_of": _case(derive.all_of, lambda *flags: all(flags), FLAG, FLAG, FLAG),
-    "prefill_rate": _case(
-        derive.prefill_rate, lambda c, s: clip(c, 1, MAX_CAPACITY) * s // 1000, ANY_CAPACITY, SHARE
-    ),
-    "decode_rate": _case(
-        derive.decode_rate, lambda c, p: max(1, clip(c, 1, MAX_CAPACITY) - p), ANY_CAPACITY, RATE
-    ),
+    "prefill_rate": _case(derive.prefill_rate, lambda c, s: clip(c, 1, MAX_CAPACITY) * s // 1000, ANY_CAPACITY, SHARE),
+    "decode_rate": _case(derive.decode_rate, lambda c, p: max(1, clip(c, 1, MAX_CAPACITY) - p), ANY_CAPACITY, RATE),
     "iteration_service_tokens": _case(
         derive.iteration_service_tokens, lambda p, it: p * clip(it, 1, DAY) // 1000, RATE, ANY_ITERATION
     ),
@@ -222,9 +130,7 @@ FIGURES = {
     "prefill_service_ms": _case(
         figures.prefill_service_ms, plain_service, RATE, ANY_ITERATION, CHUNK, FLAG, TOKENS, TOKENS
     ),
-    "ttft_ms": _case(
-        figures.ttft_ms, lambda q, s: q + s if q >= 0 and s >= 0 else -1, (-1, 10**11), (-1, 10**15)
-    ),
+    "ttft_ms": _case(figures.ttft_ms, lambda q, s: q + s if q >= 0 and s >= 0 else -1, (-1, 10**11), (-1, 10**15)),
     "active_sequences": _case(
         figures.active_sequences,
         lambda inside, a, b: clip(a, 1, MAX_PEAK) + clip(b, 1, MAX_PEAK) if inside else -1,
@@ -259,7 +165,7 @@ RULES = {
     "kv_bound_outside": _case(rules.kv_bound_outside, _outside(1, 10**18), ANY_BOUND),
     "no_prefill_token": _case(rules.no_prefill_token, lambda served: served < 1, (0, 10**17)),
     "chunk_exceeds_service": _case(rules.chunk_exceeds_service, lambda c, served: c > served, CHUNK, (0, 10**17)),
-    "queue_over": _case(rules.queue_over, plain_queue_over, (1, 10**21), (0, 999), MS),
+    "queue_over": _case(rules.queue_over, plain_queue_over, WORK, (0, 10**15), (999, 999 * 10**12), MS),
     "arrivals_outside": _case(
         rules.arrivals_outside, lambda inside, scale: not inside or scale > MAX_SCALE, FLAG, SCALE
     ),
@@ -295,6 +201,11 @@ THRESHOLDS = {
     "work_limit": _case(thresholds.work_limit, plain_work_limit, PERMILLE, RATE),
     "capacity_work_limit": _case(
         thresholds.capacity_work_limit, lambda u, c: u * clip(c, 1, MAX_CAPACITY), (-1, 999), ANY_CAPACITY
+    ),
+    "saturation_work": _case(
+        thresholds.saturation_work,
+        lambda c: largest(lambda work: up(work, clip(c, 1, MAX_CAPACITY)) < 1000, 0, 10**16),
+        ANY_CAPACITY,
     ),
     "scale_for_work": _case(
         thresholds.scale_for_work, plain_scale_for_work, LIMIT, (1, MAX_SCALE), REPLICAS, *(ARRIVAL, TOKENS) * 2

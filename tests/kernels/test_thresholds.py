@@ -7,7 +7,7 @@ import pytest
 from brute import labels, largest_scale
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_table import DAY, per_replica, queue_ms, up
+from plain import DAY, per_replica, queue_ms, up
 from strategies import grids, seeded_text
 
 from sweep.grid import parse_grid
@@ -34,15 +34,19 @@ def test_every_utilisation_up_to_the_waiting_limit_waits_at_most_that_long_and_n
 
 
 def test_bit_5_is_the_delay_over_its_bound_and_clear_from_1000_on_under_the_largest_bound():
+    """Compared as work: every utilisation by its least and its largest work, at capacities that divide and do not."""
     bounds = column([1, 2, 5, 50, 999, 10**6, DAY - 1, DAY])
-    u = UTILIZATIONS[1:].reshape(1, -1)
-    for iteration in (1, 2, 19, 999, 10**6, DAY // 999, DAY // 999 + 1, DAY - 1, DAY):
-        step = np.array([[iteration]])
+    for capacity, iteration in product((1, 7, 1000), (1, 2, 19, 999, 10**6, DAY // 999, DAY // 999 + 1, DAY - 1, DAY)):
+        rate, step = np.array([[capacity]]), np.array([[iteration]])
+        u = UTILIZATIONS[1:].reshape(1, -1)
         delay = figures.queue_delay_ms(u, step, np.array([[True]]))
-        found = rules.queue_over(u, thresholds.waiting_limit(bounds, step), bounds)
+        limit = thresholds.capacity_work_limit(thresholds.waiting_limit(bounds, step), rate)
+        saturation = thresholds.saturation_work(rate)
+
         assert delay.tolist()[0] == [queue_ms(int(one), iteration) for one in u[0]]
-        wrong = np.argwhere(found != (delay > bounds))
-        assert wrong.size == 0, (iteration, [(int(bounds[i, 0]), int(u[0, j])) for i, j in wrong[:5]])
+        for work in (capacity * (u - 1) + 1, capacity * u):
+            wrong = np.argwhere(rules.queue_over(work, limit, saturation, bounds) != (delay > bounds))
+            assert wrong.size == 0, (capacity, iteration, [(int(bounds[i, 0]), int(u[0, j])) for i, j in wrong[:5]])
 
 
 def test_the_ttft_limit_is_the_ttft_itself():
@@ -111,4 +115,6 @@ def test_more_traffic_never_makes_an_infeasible_cell_feasible(grid, scales):
 @pytest.mark.slow
 def test_nor_in_a_thousand_grids_more():
     for seed in range(1_000):
-        check_prefix(parse_grid(seeded_text(seed, cells=24)), {2**power + near for power in range(50) for near in (0, 1)})
+        check_prefix(
+            parse_grid(seeded_text(seed, cells=24)), {2**power + near for power in range(50) for near in (0, 1)}
+        )

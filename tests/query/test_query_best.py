@@ -46,7 +46,7 @@ def some_fixed(naive: Naive, seed: int) -> dict:
     free = [axis for axis in naive.grid.axes[:-1] if len(axis) > 1]
     at = {axis.name: rng.choice(list(axis.labels)) for axis in free if rng.random() < 0.4}
     own = naive.grid.axes[-1].values
-    scale = rng.choice([None, own[0], own[-1], own[0] + 1, max(1, own[-1] // 2), 10**15])
+    scale = rng.choice([None, own[0], own[-1], min(own[0] + 1, 10**15), max(1, own[-1] // 2), 10**15])
     return at if scale is None else at | {TRAFFIC: scale}
 
 
