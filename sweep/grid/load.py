@@ -74,6 +74,19 @@ def grid_from_effective(effective: str, text: str = "", overrides: Sequence[str]
     return grid
 
 
+def grid_with(grid: Grid, overrides: Sequence[Override]) -> Grid:
+    """A grid with more overrides, as if they had been given when it was loaded: the same `effective` and `sha256`.
+
+    Raises:
+        InputFault: what the overrides make is no valid grid; every fault at once.
+    """
+    document = Document(overrides=list(grid.overrides))
+    faults = Faults(document.origins)
+    document_of(document_of_effective(grid.effective, document), faults, document)
+    apply_overrides(document, overrides, faults)
+    return _grid(document, faults, grid.text)
+
+
 def _grid(document: Document, faults: Faults, text: str) -> Grid:
     listed, claims = read_axes(document, faults)
     _fill_base(document, claims)

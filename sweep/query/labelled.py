@@ -22,6 +22,7 @@ from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
 from sweep.query.result import Result
 from sweep.query.select import At, Selection, select
+from sweep.query.slo import Slo
 from sweep.store.labelled import open_dataset
 from sweep.store.layout import axis_attributes
 from sweep.store.read import open_file
@@ -124,10 +125,15 @@ class LabelledResult(Result):
         return xr.DataArray(np.array(values).reshape(sizes), dims=kept, coords=coords, name=name, attrs=attrs)
 
 
-def open_result(path: str | Path) -> LabelledResult:
+def open_result(path: str | Path, slo: Slo | None = None) -> LabelledResult:
     """Open a result file.
+
+    Args:
+        path: the file.
+        slo: other bounds for every question but `verify`, `info` and `dataset`, which show what is stored.
 
     Raises:
         ResultFault: it is missing, foreign, altered or cut short.
+        UsageFault, InputFault: on the first question, where the SLO does not fit the grid.
     """
-    return LabelledResult(open_file(path))
+    return LabelledResult(open_file(path), slo)

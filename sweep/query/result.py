@@ -14,8 +14,10 @@ from sweep.engine.run import evaluation_of
 from sweep.grid.model import Grid
 from sweep.query.best import BestAnswer, find_best
 from sweep.query.cell import Cell, cell_at
+from sweep.query.frontier import DEFAULT_LIMIT, FrontierAnswer, find_frontier
 from sweep.query.rank import ranked
 from sweep.query.select import At, select
+from sweep.query.slo import Slo, under_slo
 from sweep.query.verify import Progress, VerifyAnswer, verify
 from sweep.store.read import ResultFile, open_file
 
@@ -29,8 +31,9 @@ class Result:
         attrs: the file's global attributes.
     """
 
-    def __init__(self, file: ResultFile) -> None:
+    def __init__(self, file: ResultFile, slo: Slo | None = None) -> None:
         self._file = file
+        self._slo = slo
         self.path: Path = file.path
         self.attrs: Mapping[str, Any] = file.attrs
 
@@ -46,14 +49,14 @@ class Result:
         """Close the file."""
         self._file.close()
 
-    @property
+    @cached_property
     def grid(self) -> Grid:
-        """The grid that the result was computed from."""
-        return self._file.grid
+        """The grid that the result was computed from, under the new SLO where one was given."""
+        return under_slo(self._file.grid, self._slo)
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """The kernels over the grid; what the file does not store is recomputed here, to the same integers."""
+        """The kernels over `grid`; what the file does not store is recomputed here, to the same integers."""
         return evaluation_of(self.grid)
 
     def best(
@@ -74,11 +77,17 @@ class Result:
         self, all_cells: bool = False, sample: int = RANDOM_CELLS, progress: Progress | None = None
     ) -> VerifyAnswer:
         """Seal, digests and cells against the scalar reference; see `sweep.query.verify.verify`."""
-        return verify(self._file, self.evaluation, sample, all_cells, progress)
+        return verify(self._file, evaluation_of(self._file.grid), sample, all_cells, progress)
+
+    def frontier(
+        self, at: At | None = None, objectives: Sequence[tuple[str, str]] = (), limit: int = DEFAULT_LIMIT
+    ) -> FrontierAnswer:
+        """The exact Pareto set over the feasible cells; see `sweep.query.frontier.find_frontier`."""
+        return find_frontier(self.grid, self.evaluation, at, objectives, limit)
 
     def info(self) -> dict[str, Any]:
         """What the file holds, with stable keys."""
-        grid = self.grid
+        grid = self._file.grid
         return {
             "path": str(self.path),
             "name": grid.name,
@@ -129,13 +138,18 @@ def _axis_info(axis: Any) -> dict[str, Any]:
     return {**head, "first": axis.label(0), "last": axis.label(len(axis) - 1)}
 
 
-def open_result(path: str | Path) -> Result:
+def open_result(path: str | Path, slo: Slo | None = None) -> Result:
     """Open a result file.
+
+    Args:
+        path: the file.
+        slo: other bounds for every question but `verify` and `info`; see `sweep.query.slo.under_slo`.
 
     Raises:
         ResultFault: it is missing, foreign, altered or cut short.
+        UsageFault, InputFault: on the first question, where the SLO does not fit the grid.
     """
-    return Result(open_file(path))
+    return Result(open_file(path), slo)
 
 
 def explain_grid(grid: Grid, at: At | None = None, ev: Evaluation | None = None) -> Cell:
