@@ -164,7 +164,8 @@ class RunMaker:
         """The queue bit begins over its limit (or at 1000 ‰), and ends at 1000 ‰ where the bound is the sentinel."""
         work = self._loads[_WORK]
         saturated = work.within(part.get(_SATURATION), region[:-1])
-        begins = np.minimum(work.within(part.get(_QUEUE_LIMIT), region[:-1]), saturated)
+        # The limit is at most 999·C, so the first change never lies past the second.
+        begins = work.within(part.get(_QUEUE_LIMIT), region[:-1])
         admits = part.get(_MAX_DELAY) >= SATURATED_DELAY_MS
         # Elsewhere the second change lies past the axis, where it has no length.
         ends = np.where(admits, saturated, self._ev.lengths[-1])

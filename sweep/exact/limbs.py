@@ -18,15 +18,16 @@ def encode(values: NDArray[Any]) -> NDArray[np.int64]:
     Exact for every value from −2^63·10^18 on up to (2^63 − 1)·10^18 + 10^18 − 1, which holds every defined figure of
     the audit. Raises OverflowError beyond.
     """
-    wide = values.astype(object)
+    wide = values.astype(object).reshape(-1)  # at least 1-d: arithmetic on a 0-d object array yields a bare int
     hi = wide // LIMB_BASE
-    return np.stack([hi.astype(np.int64), (wide - hi * LIMB_BASE).astype(np.int64)], axis=-1)
+    pairs = np.stack([hi.astype(np.int64), (wide - hi * LIMB_BASE).astype(np.int64)], axis=-1)
+    return pairs.reshape(*values.shape, 2)
 
 
 def decode(limbs: NDArray[np.int64]) -> NDArray[Any]:
     """The object array of Python ints that `encode` took apart."""
-    wide = limbs.astype(object)
-    return np.asarray(wide[..., 0] * LIMB_BASE + wide[..., 1], dtype=object)
+    wide = limbs.astype(object).reshape(-1, 2)
+    return np.asarray(wide[:, 0] * LIMB_BASE + wide[:, 1], dtype=object).reshape(limbs.shape[:-1])
 
 
 def needs_limbs(values: NDArray[Any]) -> bool:

@@ -163,7 +163,8 @@ def _classes(content: object, faults: Faults, document: Document) -> None:
             faults.add("class", f"{got}; merge some.")
         document.classes = [dict(item) for item in content[:MAX_CLASSES]]
     else:
-        faults.add("class", f"got {shown(content)}, wanted a list of tables; write [[class]] for each class.")
+        got = "one table" if isinstance(content, dict) else shown(content)
+        faults.add("class", f"got {got}, wanted a list of tables; write [[class]] for each class, not [class].")
         document.broken.add("class")
 
 

@@ -29,9 +29,28 @@ class FieldError(ValueError):
         super().__init__(f"got {shown(value)}, wanted {wanted}; {advice}")
 
 
+LEAST_RATIO = 0.6
+"""Names that are less alike than this (`difflib`'s ratio) are not near."""
+
+
 def nearest(key: str, known: Sequence[str]) -> str:
     """The known name that is most like a key; `known` is not empty."""
     return difflib.get_close_matches(key[:120], known, n=1, cutoff=0.0)[0]
+
+
+def near(key: str, known: Sequence[str]) -> str | None:
+    """The known name that is most like a key, as a whole or in the last part of its path; None where none is
+    near.
+    """
+    spellings = {name.rpartition(".")[2]: name for name in reversed(known)} | {name: name for name in known}
+    found = difflib.get_close_matches(key[:120], list(spellings), n=1, cutoff=LEAST_RATIO)
+    return spellings[found[0]] if found else None
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names in a row, the rest of a long list by its number."""
+    text = ", ".join(printable(name, 40) for name in names[:most])
+    return text if len(names) <= most else f"{text}, … ({grouped(len(names))} in all)"
 
 
 class Faults:
@@ -65,15 +84,14 @@ class Faults:
         self.add(place, f"{refusal}.")
 
     def unknown(self, place: str, key: str, known: Iterable[str], what: str = "key") -> None:
-        """An unknown key or name, with the nearest known one."""
+        """An unknown key or name, with the nearest known one; where none is near, with what there is."""
         names = list(known)
         if len(self._sentences) >= MOST_REPORTED or not names:
             self.add(place, f"unknown {what}; remove it.")
-        else:
-            self.add(
-                place,
-                f"unknown {what}, the nearest known one is {nearest(key, names)}; correct or remove it.",
-            )
+            return
+        close = near(key, names)
+        known_ones = f"the nearest known one is {close}" if close else f"wanted one of {listed(names)}"
+        self.add(place, f"unknown {what}, {known_ones}; correct or remove it.")
 
     def raise_if_any(self) -> None:
         """Raises all faults together.

@@ -1,6 +1,5 @@
 """`Grid`, `Axis` and `Choice`: the validated grid, frozen, as every other room reads it."""
 
-import difflib
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -9,11 +8,12 @@ from functools import cached_property
 from math import prod
 
 from sweep.errors import UsageFault
-from sweep.grid.faults import FieldError, nearest
+from sweep.grid.faults import FieldError, listed, near
 from sweep.grid.fields import FROM_MEMORY, FROM_SLO, FROM_STEP_TIME, Value
+from sweep.grid.naming import why_no_axis
 from sweep.grid.paths import ALIASES, STANDING, TRAFFIC, locate
 from sweep.grid.spacing import Values
-from sweep.units import printable, shown
+from sweep.units import shown
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,9 @@ class Axis:
             if label in self._positions:
                 return self._positions[label]
             names = [choice.name for choice in self.choices]
-            raise UsageFault(
-                f"axis {self.name}: no choice {shown(label)}, the nearest is {nearest(str(label), names)}; "
-                f"take one of {_listed(names)}."
-            )
+            close = near(str(label), names)
+            hint = f", the nearest is {close}" if close else ""
+            raise UsageFault(f"axis {self.name}: no choice {shown(label)}{hint}; take one of {listed(names)}.")
         number = self.number(label)
         if isinstance(self.values, range):
             if number in self.values:
@@ -146,11 +145,6 @@ class Axis:
             middle = (low + high) // 2
             low, high = (middle + 1, high) if self.values[middle] < number else (low, middle)
         return self.values[max(0, low - 1) : low + 1]
-
-
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    text = ", ".join(printable(name, 40) for name in names[:most])
-    return text if len(names) <= most else f"{text}, … ({len(names)} in all)"
 
 
 @dataclass(frozen=True)
@@ -217,16 +211,29 @@ class Grid:
         """Where an axis stands in `axes`.
 
         Args:
-            name: its name, full path or dimension, or one of share, chunk, slots, traffic (exact names win).
+            name: its name, full path or dimension, one of share, chunk, slots, traffic (exact names win), or the
+                last part of its path where only one axis ends so.
 
         Raises:
-            UsageFault: the grid has no such axis; the message has the nearest name and all of them.
+            UsageFault: the grid has no such axis; the message says what to do, or what is near.
         """
         if name in self._positions:
             return self._positions[name]
-        names = [axis.name for axis in self.axes]
-        close = difflib.get_close_matches(name[:120], list(self._positions), n=1, cutoff=0.0)[0]
-        raise UsageFault(f"no axis {shown(name)}, the nearest is {close}; take one of {_listed(names, 20)}.")
+        ending = [position for position, axis in enumerate(self.axes) if axis.path.endswith(f".{name}")]
+        if len(ending) == 1:
+            return ending[0]
+        raise UsageFault(self.no_axis(name))
+
+    def no_axis(self, name: str, others: Sequence[str] = (), what: str = "axis") -> str:
+        """Why a name is no axis, as a sentence; `others` and `what` are further names that would do."""
+        setters = {path: axis.name for axis in self.axes for path in axis.fields}
+        missing = why_no_axis(name, setters, self.class_ids)
+        if missing:
+            return f"{missing}."
+        names = [*(axis.name for axis in self.axes), *others]
+        close = near(name, [*self._positions, *others])
+        hint = f", the nearest is {close}" if close else ""
+        return f"no {what} {shown(name)}{hint}; take one of {listed(names, 20)}."
 
     def axis(self, name: str) -> Axis:
         """The axis of a name; see `position`."""

@@ -3,16 +3,19 @@
 import re
 import tomllib
 from collections.abc import Sequence
+from decimal import Decimal
 
+from sweep.grid.choices import is_choice_list
 from sweep.grid.document import Document, RawAxis
 from sweep.grid.faults import Faults
-from sweep.grid.paths import ALIASES, MILLIRPS, RPS, known_paths, locate
+from sweep.grid.paths import ALIASES, MILLIRPS, RPS, known_paths, locate, spelled
 from sweep.units import parse_decimal, shown
 
 Override = tuple[str, str]
 """("set", "path=value") or ("axis", "name=values")."""
 
 _ALL_KINDS = ("title", "identity", "integer", "ratio", "flag", "word")
+_QUANTITY = re.compile(r"[+-]?[0-9][0-9_.]*( ?[^0-9 :,_.+-][^ :,]*)?")
 _QUOTES_AND_BRACKETS = re.compile(r"[\"'\[\]{}]")
 
 
@@ -36,10 +39,12 @@ def _set(document: Document, name: str, text: str, option: str, faults: Faults) 
     if not ok:
         faults.add(option, f"got {shown(text)}, wanted a TOML value; quote a text, close every bracket.")
         return
-    name = ALIASES.get(name, name)
-    target = locate(name)
-    if target is None or (target.class_id is not None and document.class_table(target.class_id) is None):
-        faults.unknown(option, name, known_paths(document.class_ids, _ALL_KINDS), "path")
+    found = _one_of(name, known_paths(document.class_ids, _ALL_KINDS), option, "path", faults)
+    target = locate(found) if found else None
+    if found is None or target is None:
+        return
+    if target.class_id is not None and document.class_table(target.class_id) is None:
+        faults.unknown(option, found, known_paths(document.class_ids, _ALL_KINDS), "path")
         return
     path = target.path
     if target.class_id is None:
@@ -56,18 +61,35 @@ def _set(document: Document, name: str, text: str, option: str, faults: Faults) 
     document.origins[path] = option
 
 
+def _one_of(name: str, known: list[str], option: str, what: str, faults: Faults) -> str | None:
+    """The one known name that a spelling means; None after a fault."""
+    found = spelled(name, known)
+    if len(found) > 1:
+        faults.add(option, f"{name} may be {' or '.join(found[:6])}; write one of them in full.")
+    elif not found:
+        faults.unknown(option, name, [*ALIASES, *known], what)
+    return found[0] if len(found) == 1 else None
+
+
 def _axis(document: Document, name: str, text: str, option: str, faults: Faults) -> None:
-    ok, spec = parse_range(text)
+    ok, spec = parse_axis(text)
     if not ok:
-        ok, spec = parse_value(text)
-        ok = ok and not isinstance(spec, str)
-    if not ok:
-        wanted = "a TOML list such as [1, 2, 3], a range table, or start:stop:step"
-        faults.add(option, f"got {shown(text)}, wanted {wanted}; write one of them.")
+        got, wanted = shown(text), "a TOML list such as [1, 2, 3], a range table, or start:stop:step"
+        if re.fullmatch(r"[^:]+:[^:]+", text) and not _QUOTES_AND_BRACKETS.search(text):
+            faults.add(option, f"got {got}, wanted start:stop:step, and the step is missing; write {text}:1, say.")
+        else:
+            faults.add(option, f"got {got}, wanted {wanted}; write one of them.")
         return
     existing = next((raw for raw in document.axes if raw.key == name), None)
     if existing is None:
-        name = ALIASES.get(name, name)
+        ending = [raw for raw in document.axes if raw.key.endswith(f".{name}")]
+        named = ending[0].key if len(ending) == 1 else ALIASES.get(name, name)
+        if named == name and not is_choice_list(spec):
+            found = _one_of(name, known_paths(document.class_ids), option, "field", faults)
+            if found is None:
+                return
+            named = found
+        name = named
         existing = next((raw for raw in document.axes if _same_axis(raw, name)), None)
     if existing is None:
         document.axes.append(RawAxis(name, spec))
@@ -96,6 +118,22 @@ def parse_value(text: str) -> tuple[bool, object]:
         pass
     bare = not _QUOTES_AND_BRACKETS.search(text) and all(char.isprintable() for char in text)
     return (bare and text != ""), text
+
+
+def parse_axis(text: str) -> tuple[bool, object]:
+    """The values of an axis: a range, a TOML value, or one number or quantity as a list of one.
+
+    Returns:
+        Whether it could be read, and the list, the range table, or whatever else the TOML value is.
+    """
+    ok, spec = parse_range(text)
+    if ok:
+        return True, spec
+    ok, spec = parse_value(text)
+    if isinstance(spec, str):
+        ok = ok and _QUANTITY.fullmatch(spec) is not None
+    single = isinstance(spec, int | str | Decimal) and not isinstance(spec, bool)
+    return ok, [spec] if single else spec
 
 
 def parse_range(text: str) -> tuple[bool, object]:

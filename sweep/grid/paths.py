@@ -139,4 +139,18 @@ def known_paths(class_ids: Iterable[str], kinds: Iterable[str] = ("integer", "ra
     plain = [(table, key) for (table, key), field in FIELDS.items() if field.kind in wanted]
     paths = list(SHORT) + [f"{table}.{key}" for table, key in plain if table != "class"]
     keys = [key for table, key in plain if table == "class"]
+    keys += [RPS] if MILLIRPS in keys else []
     return paths + [f"class.{class_id}.{key}" for class_id in class_ids for key in keys]
+
+
+def spelled(name: str, known: Iterable[str]) -> list[str]:
+    """The names that a spelling on the command line may mean: none, one, or several that end alike.
+
+    Args:
+        name: an alias, a short name, a full path, or the last parts of a path (`max_ttft_ms`).
+        known: the paths whose last parts are taken, as `known_paths` gives them.
+    """
+    name = ALIASES.get(name, name)
+    if locate(name) is not None:
+        return [name]
+    return [path for path in known if path.endswith(f".{name}")]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, cre
 
 from sweep.grid.faults import Faults, FieldError
 from sweep.grid.fields import FIELDS, TABLES, Field, Value, keys_of
+from sweep.grid.paths import MILLIRPS, RPS
 
 
 class Table(BaseModel):
@@ -58,7 +59,11 @@ def _report(table: str, place: str, details: Mapping[str, Any], faults: Faults) 
     where = f"{place}.{key}"
     match details["type"]:
         case "extra_forbidden":
-            faults.unknown(where, key, keys_of(table))
+            keys = keys_of(table)
+            faults.unknown(where, key, (*keys, RPS) if MILLIRPS in keys else keys)
+        case "missing" if (table, key) == ("class", MILLIRPS):
+            wanted = FIELDS[table, key].wanted
+            faults.add(where, f"missing, wanted {MILLIRPS}, {wanted}, or {RPS}, a decimal of requests/s; add one.")
         case "missing":
             faults.add(where, f"missing, wanted {FIELDS[table, key].wanted}; add it.")
         case _:

@@ -329,6 +329,29 @@ def test_axes_are_found_by_name_path_dimension_and_alias():
         grid.axis("contract.max_tftt_ms")
 
 
+def test_an_axis_is_found_by_the_last_part_of_its_path_and_what_is_none_says_what_to_do():
+    grid = with_axes('"contract.max_ttft_ms" = [5, 6]')
+    assert grid.position("max_ttft_ms") == 3
+    for name, words in (
+        ("replicas", "this grid has no axis replicas; add one to the run: --axis replicas=1:8:1."),
+        ("max_tpot_ms", "add one to the run: --axis contract.max_tpot_ms=start:stop:step."),
+        ("class.chat.priority", "this grid has no axis class.chat.priority;"),
+        ("scheduler_id", "holds no number"),
+        ("slot", 'no axis "slot", the nearest is slots; take one of '),
+        ("zzz", 'no axis "zzz"; take one of prefill_share_permille, '),
+        ("class.nobody.priority", 'no axis "class.nobody.priority"'),
+    ):
+        with pytest.raises(UsageFault) as fault:
+            grid.position(name)
+        assert words in str(fault.value)
+
+
+def test_a_field_that_choices_set_is_no_axis_and_the_message_names_theirs():
+    grid = with_axes('[[axes.speed]]\nname = "slow"\nset = { "contract.max_ttft_ms" = 9 }')
+    with pytest.raises(UsageFault, match=r"contract.max_ttft_ms is set by the choices of axis speed"):
+        grid.position("max_ttft_ms")
+
+
 @pytest.mark.parametrize("spec", ["[10, 20, 35]", "{ start = 10, stop = 100, step = 5 }"])
 def test_labels_and_indices_are_inverse(spec):
     axis = with_axes(f'"contract.max_ttft_ms" = {spec}').axis("contract.max_ttft_ms")

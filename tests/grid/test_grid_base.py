@@ -294,3 +294,24 @@ def test_an_unreadable_file_is_one_sentence(tmp_path, content, sentence):
 def test_a_folder_is_no_grid_file(tmp_path):
     with pytest.raises(InputFault, match="cannot be read"):
         load_grid(tmp_path)
+
+
+def test_a_missing_arrival_names_both_spellings():
+    (fault,) = faults_of(changed(MINIMAL, arrival_millirps=None))
+    assert fault.startswith("class.chat.arrival_millirps: missing, wanted arrival_millirps, a whole number ")
+    assert "or arrival_rps, a decimal of requests/s" in fault
+
+
+@pytest.mark.parametrize("header", ["[class]", "[class.chat]"])
+def test_a_class_without_double_brackets_says_which_to_write(header):
+    (fault,) = faults_of(MINIMAL.replace("[[class]]", header))
+    assert fault == "class: got one table, wanted a list of tables; write [[class]] for each class, not [class]."
+
+
+def test_a_key_like_no_other_comes_with_the_keys_of_its_table():
+    text = MINIMAL.replace("[contract]", "[contract]\nqqqq = 1").replace("\npriority", "\nzzzz = 1\npriority")
+    of_contract, of_class = faults_of(text)
+    assert of_contract.startswith("contract.qqqq: unknown key, wanted one of max_total_utilization_permille, ")
+    assert "max_kv_bytes; correct or remove it." in of_contract
+    assert "arrival_rps" in of_class
+    assert "peak_concurrency" in of_class

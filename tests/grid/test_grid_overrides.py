@@ -66,6 +66,8 @@ def test_overrides_apply_in_the_order_given():
         ("scheduler.max_active_sequences=[3, 5]", (3, 5)),
         ('slots={ start = 1, stop = 8, num = 4, spacing = "geometric" }', (1, 2, 4, 8)),
         ("slots = 1 : 3 : 1", (1, 2, 3)),
+        ("slots=48", (48,)),
+        ("slots = 1_000", (1_000,)),
     ],
 )
 def test_an_axis_takes_a_list_a_range_or_start_stop_step(option, values):
@@ -130,14 +132,20 @@ def test_the_same_grid_from_options_or_from_the_file_has_the_same_digest():
         ("set", "class.chat.arrival_rps=0.0001", "1/1000"),
         ("set", "contract.max_ttft_ms=1e999999999", "got 1e999999999"),
         ("axis", "slots", "wanted name=values"),
-        ("axis", "slots=5", "got 5, wanted a list"),
+        ("axis", "slots=true", "got true, wanted a list"),
+        ("axis", "slots=many", "wanted a TOML list"),
+        ("axis", "slots=0", "raise it."),
         ("axis", "slots=1,2", "wanted a TOML list"),
-        ("axis", "slots=1:2", "wanted a TOML list"),
+        ("axis", "slots=8:256", "the step is missing; write 8:256:1"),
+        ("axis", "slots=1:2:3:4", "wanted a TOML list"),
         ("axis", "slots=9:1:1", "stop 1 below start 9"),
         ("axis", "slots=1:9:0", "at least 1"),
         ("axis", "slots=[2, 1]", "sort the list"),
         ("axis", "slots=[0]", "raise it."),
-        ("axis", "slot=[1]", "the nearest known one is"),
+        ("axis", "slot=[1]", "the nearest known one is slots;"),
+        ("axis", "foo=[1]", "unknown field, wanted one of share, chunk, slots, traffic, "),
+        ("set", "foo=1", "unknown path, wanted one of share, "),
+        ("set", "max_tftt_ms=1", "the nearest known one is contract.max_ttft_ms;"),
         ("axis", "contract.max_tftt_ms=[1]", "the nearest known one is contract.max_ttft_ms"),
         ("axis", "contract.max_tftt_ms=1:2:1", "the nearest known one is contract.max_ttft_ms"),
     ],
@@ -157,3 +165,41 @@ def test_faults_of_options_and_file_come_together():
         "--set replicas=0",
         "class.chat.priority",
     ]
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "values"),
+    [
+        ("contract.max_kv_bytes=80 GB", "contract.max_kv_bytes", (80 * 10**9,)),
+        ("share=60 %", "prefill_share_permille", (600,)),
+        ("max_ttft_ms='1.5 s'", "contract.max_ttft_ms", (1_500,)),
+        ("class.chat.arrival_rps=0.5", "class.chat.arrival_millirps", (500,)),
+        ("arrival_rps=[0.5, 1.0]", "class.chat.arrival_millirps", (500, 1_000)),
+        ("prompt_tokens=[5, 7]", "class.chat.prompt_tokens", (5, 7)),
+        ("max_ttft_ms=1:3:1", "contract.max_ttft_ms", (1, 2, 3)),
+    ],
+)
+def test_one_value_is_a_list_of_one_and_the_last_part_of_a_path_is_enough(option, name, values):
+    assert parse_grid(MINIMAL, [("axis", option)]).axis(name).values == values
+
+
+def test_the_last_part_of_a_path_is_enough_for_a_set():
+    assert parse_grid(MINIMAL, [("set", "max_ttft_ms=7")]).base["contract.max_ttft_ms"] == 7
+    assert parse_grid(MINIMAL, [("set", "prompt_tokens=7")]).base["class.chat.prompt_tokens"] == 7
+    assert parse_grid(MINIMAL, [("set", "arrival_rps=7")]).base["class.chat.arrival_millirps"] == 7_000
+
+
+TWO = MINIMAL + MINIMAL[MINIMAL.index("[[class]]") :].replace('"chat"', '"code"')
+
+
+@pytest.mark.parametrize("kind", ["set", "axis"])
+def test_a_last_part_that_several_classes_have_is_not_guessed(kind):
+    (fault,) = faults_of(TWO, (kind, "prompt_tokens=7"))
+    assert "may be class.chat.prompt_tokens or class.code.prompt_tokens; write one of them in full" in fault
+
+
+def test_a_last_part_that_one_axis_has_means_that_axis():
+    text = TWO + '[axes]\n"class.code.prompt_tokens" = [1, 2]\n'
+    grid = parse_grid(text, [("axis", "prompt_tokens=[3, 4]")])
+    assert [axis.name for axis in grid.axes[3:-1]] == ["class.code.prompt_tokens"]
+    assert grid.axis("prompt_tokens").values == (3, 4)

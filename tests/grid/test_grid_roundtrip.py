@@ -92,7 +92,7 @@ def test_comments_units_and_spelled_out_defaults_do_not_change_the_digest():
         ("h100", (80, 5, 61, 100)),
         ("illustrative", (1, 1, 1, 1)),
         ("capstone", (1, 1, 15, 8, 256)),
-        ("large", (91, 12, 100, 1_000)),
+        ("large", (91, 12, 100, 2_000)),
     ],
 )
 def test_the_example_grids_load_and_come_back(name, shape):
