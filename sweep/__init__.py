@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sweep._version import __version__
 
 if TYPE_CHECKING:
-    from sweep.api import best_of_grid, explain_grid, load_grid, parse_grid, plan, run
+    from sweep.api import best_of_grid, diff, explain_grid, load_grid, parse_grid, plan, run
     from sweep.labelled import audit_grid
     from sweep.query.labelled import open_result
     from sweep.records import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sweep.reference import audit
 
 _HOMES = {
-    "sweep.api": ("best_of_grid", "explain_grid", "load_grid", "parse_grid", "plan", "run"),
+    "sweep.api": ("best_of_grid", "diff", "explain_grid", "load_grid", "parse_grid", "plan", "run"),
     "sweep.query.labelled": ("open_result",),
     "sweep.labelled": ("audit_grid",),
     "sweep.records": (
@@ -50,6 +50,7 @@ __all__ = [
     "audit",
     "audit_grid",
     "best_of_grid",
+    "diff",
     "explain_grid",
     "load_grid",
     "open_result",

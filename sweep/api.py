@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from sweep.engine import plan as planning
@@ -13,11 +14,15 @@ from sweep.errors import UsageFault
 from sweep.grid.load import load_grid, parse_grid
 from sweep.grid.model import Grid
 from sweep.query.best import BestAnswer, find_best
-from sweep.query.result import explain_grid, open_result
+from sweep.query.certificate import certified
+from sweep.query.common import Side
+from sweep.query.diff import DiffAnswer, find_diff
+from sweep.query.result import Result, explain_grid, open_result
 from sweep.query.select import At
 
 __all__ = [
     "best_of_grid",
+    "diff",
     "explain_grid",
     "load_grid",
     "open_result",
@@ -79,7 +84,29 @@ def best_of_grid(
     on_grid: bool = False,
 ) -> BestAnswer:
     """The largest SLO-feasible operating point of a grid without a result file; see `Result.best`."""
-    return find_best(grid, evaluation_of(grid), at, objectives, top, on_grid)
+    ev = evaluation_of(grid)
+    return certified(grid, ev, find_best(grid, ev, at, objectives, top, on_grid))
+
+
+def diff(old: Result | str | Path, new: Result | str | Path, at: At | None = None) -> DiffAnswer:
+    """What changed from one result to another, on the cells with the same coordinates in both.
+
+    Args:
+        old: an open result (it stays open), or the path of one.
+        new: the other; points, order and lists of cells are in its grid's terms.
+        at: axes to fix, name -> value, each on whichever side has it; the traffic scale may be off both axes.
+
+    Raises:
+        ResultFault: a file is missing, foreign, altered or cut short.
+        UsageFault: an unknown axis or value, an axis without a common value, or one with several values on one side.
+        RefusedSize: too many common configurations.
+    """
+    with ExitStack() as files:
+        sides = []
+        for given in (old, new):
+            result = given if isinstance(given, Result) else files.enter_context(open_result(given))
+            sides.append(Side(str(result.path), result.grid, result.evaluation))
+        return find_diff(sides[0], sides[1], at)
 
 
 def _planned(grid: Grid, ev: Evaluation, store: str, materialize: str) -> Plan:

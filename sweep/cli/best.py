@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
-from sweep.cli.options import InOrder, at_option, fixed, json_option, typed
+from sweep.cli.files import grid_of
+from sweep.cli.options import InOrder, at_option, change_options, changes, fixed, json_option, typed
 from sweep.cli.output import write, write_json, write_page
 from sweep.cli.program import complain
 from sweep.errors import AskedForFailure, UsageFault
 
 
-@click.command(cls=InOrder, short_help="The largest SLO-feasible operating point of a result.")
-@click.argument("file", metavar="FILE.nc", type=click.Path(path_type=Path))
+@click.command(cls=InOrder, short_help="The largest SLO-feasible operating point.")
+@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
 @at_option
+@change_options
 @click.option("--maximize", multiple=True, metavar="NAME", help="Rank by the largest axis value or quantity first.")
 @click.option("--minimize", multiple=True, metavar="NAME", help="Rank by the smallest; in order with --maximize.")
 @click.option("--top", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="How many points.")
@@ -25,6 +27,8 @@ from sweep.errors import AskedForFailure, UsageFault
 def best(
     file: Path,
     at: tuple[str, ...],
+    set_: tuple[str, ...],
+    axis: tuple[str, ...],
     maximize: tuple[str, ...],
     minimize: tuple[str, ...],
     top: int,
@@ -33,43 +37,44 @@ def best(
     as_json: bool,
     require: bool,
 ) -> None:
-    """Find the largest operating point of FILE.nc that breaks no bound, and what stops the next step up.
+    """Find the largest operating point that breaks no bound, and what stops the next step up.
 
     Largest means: the highest traffic scale (exact, also between and beyond the values of its axis), then the most
     batch slots, the largest chunk, the lowest prefill share. With --maximize and --minimize the grid's cells are ranked
-    by other axes or quantities instead, in the order typed. Where nothing is feasible it says which single bound to
-    change, and by how little.
+    by other axes or quantities instead, in the order typed. Where nothing is feasible it says what stands in the way,
+    and which single bound to change by how little, if one is enough. Give a result, or a grid file, whose --set and
+    --axis answer a what-if without writing a file.
 
     \b
     Examples:
       sweep best h100.nc
       sweep best h100.nc --at traffic=1000 --minimize estimated_tpot_ms
-      sweep best replicas.nc --at traffic=1000 --minimize replicas
+      sweep best grids/h100.toml --set max_tpot_ms=40
+      sweep best grids/h100.toml --axis replicas=1:8:1 --at rps=50 --top 3
       sweep best h100.nc --maximize slots,chunk --minimize share --top 5 --csv
       sweep best h100.nc --at chunk=256 --require
     """
     from sweep import api
-    from sweep.report.best import best_csv, best_page, nothing_sentence
+    from sweep.report.best import best_csv, best_page
+    from sweep.report.nothing import nothing_sentence
 
     if as_csv and as_json:
         raise UsageFault("--csv and --json: stdout takes one of them; leave one out.")
     objectives, places = _objectives(), fixed(at)
-    with api.open_result(file) as result:
-        grid = result.grid
-        answer = result.best(places, objectives, top, on_grid)
+    grid = grid_of(file, changes())
+    answer = api.best_of_grid(grid, places, objectives, top, on_grid)
     if as_json:
         write_json(answer.as_json())
     elif as_csv:
         write(best_csv(answer, [axis.name for axis in grid.axes]))
     else:
-        traffic_fixed = any(grid.axis(name) is grid.axes[-1] for name in places)
-        write_page(best_page(answer, objectives, any_scale=not on_grid and not traffic_fixed))
+        write_page(best_page(answer, objectives, any_scale=not on_grid))
     if answer.feasible:
         return
     if require:
         raise AskedForFailure(f"{file}: {nothing_sentence(answer)}; --require makes this a failure.")
     if as_csv:
-        complain(f"{file}: {nothing_sentence(answer)}; leave --csv out to see the smallest change that helps.")
+        complain(f"{file}: {nothing_sentence(answer)}; leave --csv out to see what stands in the way.")
 
 
 def _objectives() -> list[tuple[str, str]]:

@@ -10,9 +10,13 @@ import click
 from sweep._version import __version__
 from sweep.cli.best import best
 from sweep.cli.completion import completion
+from sweep.cli.diff import diff
 from sweep.cli.explain import explain
+from sweep.cli.frontier import frontier
 from sweep.cli.info import info
 from sweep.cli.program import Program
+from sweep.cli.region import region
+from sweep.cli.relax import relax
 from sweep.cli.run import run
 from sweep.cli.verify import verify
 
@@ -38,7 +42,8 @@ def program(ctx: click.Context) -> None:
     \b
     Exit codes:
       0    done; "nothing is feasible" is an answer too
-      1    what was asked to fail: verify differs, best --require finds nothing
+      1    what was asked to fail: verify differs, best --require finds nothing, diff
+           --fail-on-regression finds one
       2    wrong usage: an unknown command, option, axis or value
       3    a wrong grid file, or a size that is refused
       4    a result file missing, damaged or foreign, or one cannot be written
@@ -50,7 +55,7 @@ def program(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for command in (run, best, explain, verify, info, completion):
+for command in (run, best, explain, region, frontier, relax, verify, diff, info, completion):
     program.add_command(command)
 
 

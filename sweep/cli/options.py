@@ -47,7 +47,7 @@ def change_options(command: Decorated) -> Decorated:
         "--axis",
         multiple=True,
         metavar="NAME=VALUES",
-        help="Replace or add an axis: a TOML list, or start:stop:step. Applied in the order typed.",
+        help="Replace or add an axis: one value, a TOML list, or start:stop:step. Applied in the order typed.",
     )(command)
     return click.option(
         "--set",
@@ -69,7 +69,7 @@ def at_option(command: Decorated) -> Decorated:
         "--at",
         multiple=True,
         metavar="AXIS=VALUE",
-        help="Fix an axis (share, chunk, slots, traffic or its name); traffic also off its axis.",
+        help="Fix an axis (share, chunk, slots, traffic or its name); traffic also off its axis, or as rps=12.5.",
     )(command)
 
 
@@ -79,15 +79,70 @@ def fixed(texts: Iterable[str]) -> dict[str, int | str]:
     Raises:
         UsageFault: no equals sign, or an axis twice; all faults at once.
     """
+    return pairs("--at", texts, "slots=64", "axis")
+
+
+def pairs(option: str, texts: Iterable[str], example: str, what: str) -> dict[str, int | str]:
+    """The `name=value` texts of an option; values stay texts.
+
+    Args:
+        option: how the option is written.
+        texts: what was typed.
+        example: a text that would do.
+        what: what a name names.
+
+    Raises:
+        UsageFault: no equals sign, or a name twice; all faults at once.
+    """
     found: dict[str, int | str] = {}
     faults = []
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
-            faults.append(f"--at {text}: wanted axis=value, such as --at slots=64; write it with an equals sign.")
+            faults.append(
+                f"{option} {text}: wanted {what}=value, such as {option} {example}; write it with an equals sign."
+            )
         elif name in found:
-            faults.append(f"--at {text}: the axis {name} is fixed twice; give it once.")
+            faults.append(f"{option} {text}: the {what} {name} is {_GIVEN[what]} twice; give it once.")
         found[name] = value
     if faults:
         raise UsageFault(faults)
+    return found
+
+
+_GIVEN = {"axis": "fixed", "bound": "given"}
+
+
+def slo_option(command: Decorated) -> Decorated:
+    """`--slo`; `sweep.cli.asked.asked` reads it."""
+    return click.option(
+        "--slo",
+        multiple=True,
+        metavar="BOUND=VALUE",
+        help="Answer under another bound of the contract, as if the file had it: max_ttft_ms=300.",
+    )(command)
+
+
+def objective_options(command: Decorated) -> Decorated:
+    """`--maximize` and `--minimize`; read them with `objectives`, in a command that is `InOrder`."""
+    command = click.option(
+        "--minimize", multiple=True, metavar="NAME", help="Rank by the smallest; in order with --maximize."
+    )(command)
+    return click.option(
+        "--maximize", multiple=True, metavar="NAME", help="Rank by the largest axis value or quantity first."
+    )(command)
+
+
+def objectives() -> list[tuple[str, str]]:
+    """--maximize and --minimize in the order typed; commas separate several names.
+
+    Raises:
+        UsageFault: an empty name.
+    """
+    found = []
+    for sense, text in typed(("maximize", "minimize")):
+        names = [name.strip() for name in text.split(",")]
+        if not all(names):
+            raise UsageFault(f"--{sense} {text}: wanted names with commas between; take out the empty one.")
+        found += [(sense, name) for name in names]
     return found

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
+PIPE_LINES = 60
+"""Lines that a map may take where nobody has a terminal."""
+
 
 def write(text: str) -> None:
     """Text to stdout, at once and complete.
@@ -45,17 +48,29 @@ def write_json(answer: Any) -> None:
     write(json.dumps(answer, indent=2) + "\n")
 
 
-def write_page(sections: Sequence[Section]) -> None:
-    """A page for a person: with rules and colours on a terminal, plain in a pipe or a file."""
+def page_size() -> tuple[int, int]:
+    """Columns and lines of the terminal, or of a page in a pipe."""
+    from sweep.report import plain
+
+    size = shutil.get_terminal_size()
+    return (size.columns, size.lines) if _is_terminal(sys.stdout) else (plain.WIDTH, PIPE_LINES)
+
+
+def write_page(sections: Sequence[Section], width: int | None = None) -> None:
+    """A page for a person: with rules and colours on a terminal, plain in a pipe or a file.
+
+    Args:
+        sections: the page.
+        width: columns; default: those of the terminal, at most 80.
+    """
     from sweep.report import plain
 
     if not _is_terminal(sys.stdout):
-        write(plain.text_of(sections))
+        write(plain.text_of(sections, width or plain.WIDTH))
         return
     from sweep.report import terminal
 
-    width = min(shutil.get_terminal_size().columns, plain.WIDTH)
-    write(terminal.text_of(sections, colour(), width))
+    write(terminal.text_of(sections, colour(), width or min(shutil.get_terminal_size().columns, plain.WIDTH)))
 
 
 def colour() -> bool:

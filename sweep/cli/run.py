@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sweep.cli.files import refuse_result, warn
 from sweep.cli.options import InOrder, change_options, changes, json_option
 from sweep.cli.output import progress, write, write_json, write_page
 from sweep.cli.program import mark_written
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Replace FILE.nc even if it is not a result of this grid.")
 @click.option("--dry-run", is_flag=True, help="Say cells, bytes, tiles and arithmetic; run and write nothing.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the file and one line of the largest point only.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the file, one line of the largest point, and the claim.")
 @json_option
 def run(
     grid: Path,
@@ -65,13 +66,15 @@ def run(
     Examples:
       sweep run grids/h100.toml
       sweep run grids/h100.toml --dry-run
-      sweep run grids/h100.toml -o tight.nc --set contract.max_ttft_ms=300
+      sweep run grids/h100.toml -o tight.nc --set max_ttft_ms=300 --axis share=900
       sweep run grids/h100.toml --axis slots=8:256:8 --axis replicas=1:8:1
       sweep run grids/h100.toml --json | jq .best.point
     """
     from sweep import api
 
+    refuse_result(grid)
     loaded = api.load_grid(grid, changes())
+    warn(loaded)
     target = output if output is not None else Path(f"{grid.stem}.nc")
     if dry_run:
         _dry_run(loaded, target, store, materialize, as_json)
@@ -84,28 +87,28 @@ def run(
 
         write_json(run_as_json(summary))
         return
-    from sweep.query.advice import warnings
     from sweep.report.run import run_lines, run_page
 
     if quiet:
         write("".join(f"{line}\n" for line in run_lines(summary)))
     else:
-        write_page(run_page(summary, warnings(loaded, summary.best)))
+        write_page(run_page(summary))
 
 
 def _dry_run(grid: Grid, target: Path, store: str, materialize: str, as_json: bool) -> None:
     from sweep import api
     from sweep.engine.plan import free_bytes, refuse
     from sweep.errors import RefusedSize
+    from sweep.records.wording import CLAIM
     from sweep.report.plan import plan_page
 
     plan = api.plan(grid, store, materialize)
-    if as_json:
-        write_json(plan.as_json())
-        return
-    refusal = ""
+    refusal = None
     try:
         refuse(plan, free_bytes(target))
     except RefusedSize as error:
         refusal = str(error)
-    write_page(plan_page(grid, plan, refusal))
+    if as_json:
+        write_json({**plan.as_json(), "refusal": refusal, "claim": CLAIM})
+    else:
+        write_page(plan_page(grid, plan, refusal))

@@ -44,6 +44,8 @@ class Evaluation:
         self.lengths = inputs.lengths
         self._parent = parent
         self._region: tuple[slice, ...] = ()
+        self._origin: Evaluation | None = None
+        self._changed: frozenset[str] = frozenset()
         self._dims: dict[str, Dims] = parent._dims if parent else {}
         self._values: dict[str, Array] = {}
         self._proofs: dict[str, Proven] = {}
@@ -53,6 +55,22 @@ class Evaluation:
         child = Evaluation(self.graph, self.inputs.region(region), self)
         child._region = region
         return child
+
+    def exchanged(self, name: str, values: Array, dims: Dims) -> Evaluation:
+        """The same graph with one input, or what one node gives, exchanged; what does not read it is taken from here.
+
+        Args:
+            name: an input, or a node whose values are then given instead of computed.
+            values: an open array.
+            dims: the axes that it depends on.
+        """
+        other = Evaluation(self.graph, self.inputs.replaced(name, values, dims))
+        changed = {name}
+        for node in self.graph.values():  # in an order in which each reads only earlier ones
+            if not changed.isdisjoint(node.inputs):
+                changed.add(node.name)
+        other._origin, other._changed = self, frozenset(changed)
+        return other
 
     def dims(self, name: str) -> Dims:
         """The axes that a node depends on by its formula, whatever the values are."""
@@ -74,6 +92,8 @@ class Evaluation:
 
     def proof(self, name: str) -> Proven:
         """The range of a node and of all its intermediates, from the ranges of what it reads."""
+        if self._origin is not None and name not in self._changed:
+            return self._origin.proof(name)
         if name not in self._proofs:
             inherited = self._parent.proof(name) if self._parent else None
             holds = inherited is not None and inherited.peak.holds_int64
@@ -102,6 +122,8 @@ class Evaluation:
     def _fetch(self, name: str) -> Array:
         if name in self.inputs.arrays:
             return self.inputs.arrays[name]
+        if self._origin is not None and name not in self._changed:
+            return self._origin.get(name)
         if self._parent is not None and self._parent.shares(name):
             return cut(self._parent.get(name), self._region)
         node = self.graph[name]

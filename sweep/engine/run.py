@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sweep.engine.ahead import ordered
 from sweep.engine.catalogue import (
     MASK_TEXT,
     PERMILLE,
@@ -24,7 +23,7 @@ from sweep.engine.check import Samples, check_capacity, check_cells, check_point
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, Point, capacity_blocks, first_in_order, limiting_masks
 from sweep.engine.opening import Array, Dims, open_inputs, switches_of
-from sweep.engine.plan import AHEAD, STORED_VALUES, THREADS, Plan, PlannedQuantity
+from sweep.engine.plan import STORED_VALUES, Plan, PlannedQuantity
 from sweep.engine.runs import RunMaker
 from sweep.engine.tally import Tally, histogram
 from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reason_array, reported_rules, union_dims
@@ -208,7 +207,7 @@ class _Job:
             self.recomputed.append(VIOLATIONS)
         tally, done = Tally(), 0
         progress(0, self.plan.cells)
-        for region, mask, counts in _ordered(judge_tile, slabs(self.grid.shape, self.plan.tile)):
+        for region, mask, counts in ordered(judge_tile, slabs(self.grid.shape, self.plan.tile)):
             tally.add(counts)
             if mask is not None:
                 self.samples.take(VIOLATIONS, region, mask)
@@ -249,22 +248,6 @@ class _Job:
         if best is not None:
             checked += check_point(self.grid, self.ev, best, quantities(self.ev))
         return checked
-
-
-def _ordered(work: Callable[[Region], Judged], todo: Iterator[Region]) -> Iterator[Judged]:
-    """Results in order, computed ahead of their use by a bounded number of tiles."""
-    pending: deque[Future[Judged]] = deque()
-    with ThreadPoolExecutor(THREADS) as pool:
-        try:
-            for region in todo:
-                pending.append(pool.submit(work, region))
-                if len(pending) >= AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
 
 
 def _attributes(grid: Grid, plan: Plan, recomputed: list[str], checked: int) -> dict[str, str | int]:

@@ -1,7 +1,9 @@
 """Questions to a result: everything is answered from `grid_effective`, with the kernels that the run used.
 
 Files, in import order: `select` (`--at`), `cell` (one operating point by the reference), `rank` (feasible cells in an
-order), `around` (neighbours and holes), `nearest` (the smallest change that admits a cell), `best`, `verify`,
+order), `around` (neighbours and holes), `nearest` (the smallest change that admits a cell), `obstacles` (what blocks
+all cells), `explain` (where open axes take their values from), `best`, `verify`,
 `result` (the open file with all of these as methods),
-`advice`, `summary`, and `labelled` (the same with xarray objects; imported by itself, since xarray is slow to import).
+`common`, `matched`, `changes` and `diff` (two results against each other), `advice`, `summary`, and `labelled` (the
+same with xarray objects; imported by itself, since xarray is slow to import).
 """

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sweep.engine.catalogue import quantities
 from sweep.engine.evaluate import Evaluation
+from sweep.engine.largest import CAPACITY
 from sweep.errors import UsageFault
 from sweep.grid.model import Grid
 from sweep.query.around import Neighbour, holes, neighbours
 from sweep.query.cell import Cell, cell_at, codes_of
 from sweep.query.nearest import Change, smallest_changes
-from sweep.query.rank import objectives_of, ranked
-from sweep.query.select import At, select
+from sweep.query.obstacles import Obstacles, obstacles
+from sweep.query.rank import Objective, objectives_of, ranked
+from sweep.query.select import At, Selection, select
+from sweep.records.wording import CLAIM
 
 
 @dataclass(frozen=True)
 class BestAnswer:
-    """The answer of `best`; where nothing is feasible only `decided` and `smallest_changes` say something."""
+    """The answer of `best`; where nothing is feasible `smallest_changes` and `obstacles` say why."""
 
     cell: Cell | None
     """The operating point, at its exact traffic scale."""
@@ -34,8 +38,14 @@ class BestAnswer:
     """How many configurations (cells at one traffic scale) the answer decides."""
     top: tuple[Cell, ...]
     """The first points in the order; the first is `cell`."""
+    selection: Selection
+    """What `at` left."""
     smallest_changes: tuple[Change, ...] = ()
     """Per bound the smallest rise that would admit a point; the relatively smallest first."""
+    obstacles: Obstacles | None = None
+    """What stands in the way; None where something is feasible."""
+    causes: Mapping[str, Mapping[str, int]] | None = None
+    """How many configurations each cause decides (`sweep.query.certificate`); None where nobody asked."""
 
     @property
     def feasible(self) -> bool:
@@ -53,6 +63,8 @@ class BestAnswer:
             answer["limiting_invalid_reason"] = self.limiting.invalid_reason
         answer["on_grid"] = _brief(self.on_grid)
         answer["decided"] = {"cells": self.cells, "configurations": self.configurations}
+        if self.causes is not None:
+            answer["decided"]["by"] = {kind: dict(counts) for kind, counts in self.causes.items()}
         answer["neighbours"] = [neighbour.as_json() for neighbour in self.neighbours]
         answer["holes"] = self.holes
         if len(self.top) > 1:
@@ -60,6 +72,9 @@ class BestAnswer:
         if not self.feasible:
             answer["smallest_change"] = self.smallest_changes[0].as_json() if self.smallest_changes else None
             answer["smallest_changes"] = [change.as_json() for change in self.smallest_changes]
+            answer["obstacles"] = None if self.obstacles is None else self.obstacles.as_json()
+        answer["traffic_millirps"] = None if self.cell is None else self.cell.traffic_millirps
+        answer["claim"] = CLAIM
         return answer
 
 
@@ -91,7 +106,7 @@ def find_best(
     if top < 1:
         raise UsageFault(f"--top {top}: the number of points is at least 1; leave --top out for one.")
     selection = select(grid, at)
-    wanted = objectives_of(grid, ev, objectives)
+    wanted = _wanted(grid, ev, objectives)
     own = ranked(grid, ev, selection, wanted, 1, on_grid=True)
     found = ranked(grid, ev, selection, wanted, top, on_grid)
     lengths = [s.stop - s.start for s in selection.region]
@@ -100,8 +115,8 @@ def find_best(
         configurations *= length
     cells = configurations * lengths[-1] if selection.scale_permille is None else configurations
     if not found:
-        changes = smallest_changes(grid, ev, selection)
-        return BestAnswer(None, None, None, (), {}, cells, configurations, (), changes)
+        changes, why = smallest_changes(grid, ev, selection), obstacles(grid, ev, selection)
+        return BestAnswer(None, None, None, (), {}, cells, configurations, (), selection, changes, why)
     first = found[0]
     points = tuple(cell_at(grid, point.index, point.scale_permille) for point in found)
     return BestAnswer(
@@ -113,4 +128,30 @@ def find_best(
         cells=cells,
         configurations=configurations,
         top=points,
+        selection=selection,
     )
+
+
+def _wanted(grid: Grid, ev: Evaluation, objectives: Sequence[tuple[str, str]]) -> tuple[Objective, ...]:
+    """The objectives, each an axis or a quantity.
+
+    Raises:
+        UsageFault: some are not, all at once; a field that could be an axis says how to make it one.
+    """
+    known = [*(quantity.name for quantity in quantities(ev)), CAPACITY]
+    found: list[Objective] = []
+    faults: list[str] = []
+    for sense, name in objectives:
+        try:
+            if name not in known:
+                grid.position(name)
+        except UsageFault:
+            faults.append(f"--{sense} {name}: {grid.no_axis(name, known, 'axis or quantity')}")
+            continue
+        try:
+            found += objectives_of(grid, ev, [(sense, name)])
+        except UsageFault as fault:
+            faults += fault.faults
+    if faults:
+        raise UsageFault(faults)
+    return tuple(found)

@@ -11,6 +11,7 @@ from sweep.grid.model import Grid
 from sweep.records.bounds import CLASS_BOUNDS, CONTRACT_BOUNDS, SCHEDULER_BOUNDS
 from sweep.records.codes import INVALID_REASONS, VIOLATION_CODES
 from sweep.records.report import BatchingReport
+from sweep.records.wording import CLAIM
 from sweep.reference.audit import audit
 from sweep.reference.build import records_of
 from sweep.reference.judge import Judgement, judge
@@ -106,12 +107,27 @@ class Cell:
         return rows
 
     @property
+    def traffic_millirps(self) -> dict[str, int]:
+        """Per class the arrivals of all replicas together at the cell's traffic scale, 1/1000 requests per second."""
+        scale = self.fields["traffic.scale_permille"]
+        return {name: -(-self.fields[f"class.{name}.arrival_millirps"] * scale // 1000) for name in self.class_ids}
+
+    @property
+    def prefill_rate(self) -> int:
+        """Tokens per second that prefill may use."""
+        return int(self.verdict.token_capacity_per_second * self.fields["scheduler.prefill_share_permille"] // 1000)
+
+    @property
+    def decode_rate(self) -> int:
+        """Tokens per second that are left for decode."""
+        return self.verdict.token_capacity_per_second - self.prefill_rate
+
+    @property
     def class_service_ms(self) -> dict[str, int]:
         """Per class the prefill service that its TTFT contains; the largest sets the worst TTFT. Empty if undefined."""
         if self.verdict.figures["worst_prefill_service_ms"] < 0:
             return {}
-        capacity, iteration = self.verdict.token_capacity_per_second, self.verdict.iteration_time_ms
-        rate = capacity * self.fields["scheduler.prefill_share_permille"] // 1000
+        iteration, rate = self.verdict.iteration_time_ms, self.prefill_rate
         chunk = self.fields["scheduler.max_prefill_chunk_tokens"]
         return {
             row["class_id"]: max(-(-row["prompt_tokens"] // chunk) * iteration, -(-row["prompt_tokens"] * 1000 // rate))
@@ -164,6 +180,8 @@ class Cell:
             "slack": self.slack or None,
             "content_ids": ids,
             "blocks": self.blocks,
+            "traffic_millirps": self.traffic_millirps,
+            "claim": CLAIM,
         }
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sweep.engine.evaluate import Evaluation, narrowed
-from sweep.engine.opening import Array
+from sweep.engine.evaluate import Evaluation
 from sweep.errors import UsageFault
 from sweep.grid.model import Grid
 from sweep.query.cell import Cell, cell_at
-from sweep.query.rank import MAXIMIZE, MINIMIZE, Block, Objective, feasible_blocks, objective_column, objectives_of
+from sweep.query.fronts import Front, Walk
+from sweep.query.rank import MAXIMIZE, MINIMIZE, Objective, objectives_of, refuse_large
 from sweep.query.select import At, Selection, select
-from sweep.query.skyline import pareto_rows
+from sweep.records.wording import CLAIM
 
 DEFAULT_OBJECTIVES = (
     (MAXIMIZE, "traffic_scale_permille"),
@@ -55,17 +55,13 @@ class FrontierAnswer:
             for p in self.points
         ]
         objectives = [{"sense": sense, "name": name} for sense, name in self.objectives]
-        return {"objectives": objectives, "points": points, "total": self.total, "feasible_cells": self.feasible_cells}
-
-
-@dataclass
-class _Front:
-    """The Pareto vectors of the cells seen so far; rows of Python-int-exact columns, all minimised."""
-
-    rows: Array
-    counts: Array
-    keys: Array
-    """Per vector the place of its first cell in the default order."""
+        return {
+            "objectives": objectives,
+            "points": points,
+            "total": self.total,
+            "feasible_cells": self.feasible_cells,
+            "claim": CLAIM,
+        }
 
 
 def find_frontier(
@@ -98,100 +94,24 @@ def find_frontier(
     if twice:
         raise UsageFault(f"objective {', '.join(twice)}: given twice; give each axis or quantity once.")
     selection = select(grid, at)
-    front, feasible = None, 0
-    for block in feasible_blocks(grid, ev, selection):
-        fresh, found = _front_of(grid, selection, block, wanted)
-        feasible += found
-        if fresh is not None:
-            front = fresh if front is None else _merge(front, fresh)
-    points = () if front is None else _described(grid, selection, front, wanted, limit)
-    total = 0 if front is None else front.rows.shape[0]
-    return FrontierAnswer(tuple((o.sense, o.name) for o in wanted), points, total, feasible)
-
-
-def _front_of(
-    grid: Grid, selection: Selection, block: Block, objectives: Sequence[Objective]
-) -> tuple[_Front | None, int]:
-    """The Pareto vectors of one block, and how many feasible cells it has."""
-    pool = block.pool()
-    if pool.size == 0:
-        return None, 0
-    columns = [objective_column(grid, selection, block, objective)(pool) for objective in objectives]
-    kept = pareto_rows(np.stack([_as_int64(column) for column in columns], axis=1))
-    rows = np.stack([column[kept] for column in columns], axis=1)
-    return _grouped(
-        rows, np.ones(rows.shape[0], dtype=np.int64), _places(grid, selection, block, pool[kept])
-    ), pool.size
-
-
-def _as_int64(column: Array) -> Array:
-    """A column, or the ranks of its values where they exceed int64: they order alike."""
-    column = narrowed(column)
-    if column.dtype != object:
-        return column
-    return np.searchsorted(np.unique(column), column).astype(np.int64)
-
-
-def _grouped(rows: Array, counts: Array, keys: Array) -> _Front:
-    """Equal vectors as one, with their counts summed and the least key."""
-    order = np.lexsort([keys, *[_as_int64(rows[:, i]) for i in range(rows.shape[1] - 1, -1, -1)]])
-    rows, counts, keys = rows[order], counts[order], keys[order]
-    first = np.ones(order.size, dtype=bool)
-    first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    starts = np.flatnonzero(first)
-    return _Front(rows[starts], np.add.reduceat(counts, starts), keys[starts])
-
-
-def _merge(one: _Front, other: _Front) -> _Front:
-    """The Pareto vectors of both."""
-    rows = np.concatenate((one.rows, other.rows))
-    kept = pareto_rows(np.stack([_as_int64(rows[:, i]) for i in range(rows.shape[1])], axis=1))
-    counts, keys = np.concatenate((one.counts, other.counts)), np.concatenate((one.keys, other.keys))
-    return _grouped(rows[kept], counts[kept], keys[kept])
-
-
-def _places(grid: Grid, selection: Selection, block: Block, pool: Array) -> Array:
-    """Each cell's place in the default order as one integer: mixed radix over the axes, the first cell lowest.
-
-    The radices are the axis lengths; their product is the number of cells, and a question walks at most 2^63 of them.
-    """
-    index = block.indices(grid, selection, pool)
-    share, chunk, slots, *others, traffic = index
-    lengths = grid.shape
-    digits = [(lengths[-1] - 1 - traffic, lengths[-1]), (lengths[2] - 1 - slots, lengths[2])]
-    digits += [(lengths[1] - 1 - chunk, lengths[1]), (share, lengths[0])]
-    digits += [(other, lengths[3 + i]) for i, other in enumerate(others)]
-    place = np.zeros(pool.size, dtype=np.int64)
-    for digit, radix in digits:
-        place = place * radix + digit
-    return place
-
-
-def _index_of(grid: Grid, place: int) -> tuple[int, ...]:
-    """The cell of a place; the inverse of `_places`."""
-    lengths = grid.shape
-    digits = []
-    for radix in [*reversed(lengths[3:-1]), lengths[0], lengths[1], lengths[2], lengths[-1]]:
-        place, digit = divmod(place, radix)
-        digits.append(digit)
-    traffic, slots, chunk, share, *others = reversed(digits)
-    return (
-        share,
-        lengths[1] - 1 - chunk,
-        lengths[2] - 1 - slots,
-        *others,
-        lengths[-1] - 1 - traffic,
-    )
+    refuse_large(selection, walks_traffic=selection.scale_permille is None)
+    walk = Walk(grid, ev, selection, wanted)
+    front = walk.front()
+    points = () if front is None else _described(grid, selection, walk, front, wanted, limit)
+    total = 0 if front is None else front.size
+    return FrontierAnswer(tuple((o.sense, o.name) for o in wanted), points, total, walk.feasible_cells)
 
 
 def _described(
-    grid: Grid, selection: Selection, front: _Front, objectives: Sequence[Objective], limit: int
+    grid: Grid, selection: Selection, walk: Walk, front: Front, objectives: Sequence[Objective], limit: int
 ) -> tuple[FrontierPoint, ...]:
+    """The first points of a front in the default order, each with its first cell by the reference."""
     points = []
-    for row in np.argsort(front.keys)[:limit]:
-        cell = cell_at(grid, _index_of(grid, int(front.keys[row])), selection.scale_permille)
-        values = tuple(
-            int(value) * objective.sign for value, objective in zip(front.rows[row], objectives, strict=True)
-        )
+    for row in np.argsort(front.places)[:limit]:
+        index = walk.places.index(int(front.places[row]))
+        spot = tuple(i + start for i, start in zip(index, selection.offset, strict=True))
+        cell = cell_at(grid, spot, selection.scale_permille)
+        pairs = zip(front.columns, objectives, strict=True)
+        values = tuple(int(column[row]) * objective.sign for column, objective in pairs)
         points.append(FrontierPoint(values, cell, int(front.counts[row])))
     return tuple(points)

@@ -20,9 +20,23 @@ from sweep.engine.opening import Array, Dims
 from sweep.engine.verdict import MaskMaker, open_shape, reason_array, reported_rules, union_dims
 from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
+from sweep.grid.model import Axis, Grid
+from sweep.query.region import (
+    LIMIT,
+    MASK,
+    NO_SLACK,
+    REASON,
+    SLACK,
+    UNDEFINED,
+    VERDICT,
+    VERDICTS,
+    RegionAnswer,
+    find_region,
+)
 from sweep.query.result import Result
 from sweep.query.select import At, Selection, select
 from sweep.query.slo import Slo
+from sweep.records.wording import CLAIM
 from sweep.store.labelled import open_dataset
 from sweep.store.layout import axis_attributes
 from sweep.store.read import open_file
@@ -74,6 +88,17 @@ class LabelledResult(Result):
             )
         return self._labelled(name, np.broadcast_to(make(), open_shape(ev.lengths, dims)), dims, selection, attrs)
 
+    def region(self, x: str, y: str, at: At | None = None, show: str = "verdict") -> xr.DataArray:
+        """A slice over two axes; see `sweep.query.region.find_region` for the arguments and what is raised.
+
+        Returns:
+            A row per value of y and a column per value of x. The other axes are scalar coordinates; `verdict`
+            (0 within, 1 rejected, 2 invalid) and `invalid_reason` are coordinates over both axes. Verdicts and reasons are uint8,
+            masks uint16 with flag attributes, numbers int64 (Python ints in an object array where one is beyond);
+            where a cell is invalid a number is the attribute `undefined_value`.
+        """
+        return region_array(self.grid, find_region(self.grid, self.evaluation, x, y, at, show))
+
     def _variable(self, name: str, ev: Evaluation) -> tuple[Dims, Any, dict[str, Any]]:
         """A variable's axes, what makes it over the whole of `ev`, and its attributes."""
         everything = frozenset(range(len(ev.lengths)))
@@ -123,6 +148,36 @@ class LabelledResult(Result):
                 coords[axis.dim] = ((axis.dim,), column, axis_attributes(axis))
         sizes = [len(coords[dim][1]) for dim in kept]
         return xr.DataArray(np.array(values).reshape(sizes), dims=kept, coords=coords, name=name, attrs=attrs)
+
+
+def region_array(grid: Grid, answer: RegionAnswer) -> xr.DataArray:
+    """A slice with its labels."""
+    dims = (answer.y.dim, answer.x.dim)
+    flags = {"flag_values": np.arange(len(VERDICTS), dtype=np.uint8), "flag_meanings": " ".join(VERDICTS)}
+    coords: dict[str, Any] = {
+        grid.axis(name).dim: ((), value, axis_attributes(grid.axis(name))) for name, value in answer.at.items()
+    }
+    for axis in (answer.y, answer.x):
+        coords[axis.dim] = ((axis.dim,), labels_of(axis), axis_attributes(axis))
+    taken = {*grid.dims}
+    coords["verdict_" if "verdict" in taken else "verdict"] = (dims, answer.verdict, flags)
+    coords["invalid_reason"] = (dims, answer.reason, reason_attributes())
+    attrs: dict[str, Any] = {"long_name": answer.show, "units": answer.units}
+    if answer.show in (LIMIT, MASK, LIMITING):
+        attrs = mask_attributes(answer.show)
+    elif answer.show in (VERDICT, REASON):
+        attrs = {"long_name": answer.show, **(flags if answer.show == VERDICT else reason_attributes())}
+    if answer.undefined is not None:
+        attrs["undefined_value"] = NO_SLACK if answer.show.startswith(SLACK) else UNDEFINED
+    name = answer.show.replace(":", "_")
+    return xr.DataArray(answer.values, dims=dims, coords=coords, name=name, attrs=attrs | {"claim": CLAIM})
+
+
+def labels_of(axis: Axis) -> Array:
+    """The coordinate of an axis: int64, or the names of its choices."""
+    if isinstance(axis.values, range):
+        return np.arange(axis.values.start, axis.values.stop, axis.values.step)
+    return np.array(axis.labels, dtype=None if axis.is_choice else np.int64)
 
 
 def open_result(path: str | Path, slo: Slo | None = None) -> LabelledResult:

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from sweep.engine.evaluate import Evaluation, narrowed
-from sweep.engine.largest import at_scales, configuration_dims
+from sweep.engine.largest import configuration_dims
 from sweep.engine.opening import Array
-from sweep.engine.verdict import MaskMaker, dims_regions, reported_rules
+from sweep.engine.verdict import MaskMaker, reported_rules
 from sweep.errors import SelfCheckFault
 from sweep.exact.interval import fits_int64
 from sweep.grid.model import Grid
 from sweep.kernels.nodes import BOUND_OF_BIT, FIGURE_OF_BIT
 from sweep.query.cell import Cell, cell_at
-from sweep.query.select import Selection, restricted
+from sweep.query.select import Selection, configurations_at
 from sweep.records.bounds import CONTRACT_BOUNDS, SCHEDULER_BOUNDS
 from sweep.reference.judge import judge
 
@@ -66,15 +66,9 @@ def smallest_changes(grid: Grid, ev: Evaluation, selection: Selection) -> tuple[
     A rise stays inside the bound's record limits (a utilisation of 1000 ‰ or more cannot be declared away). Every
     answer is judged again by the reference with the bound raised.
     """
-    scale = selection.scale_permille
-    if scale is None:
-        scale = int(grid.axes[-1].values[selection.region[-1].start])
-    part = restricted(ev, selection)
+    scale = selection.lowest_scale(grid)
     best: dict[int, tuple[int, tuple[int, ...], tuple[int, ...], int]] = {}
-    for region in dims_regions(part.lengths, configuration_dims(part)):
-        scales = np.full((1,) * len(part.lengths), scale, dtype=np.int64)
-        point = at_scales(part.tile(region), scales, frozenset())
-        offset = tuple((s.start or 0) + base for s, base in zip(region, selection.offset, strict=True))
+    for point, offset in configurations_at(ev, selection, scale):
         _look(grid, point, offset, best)
     changes = []
     for bit, (_, _, index, to_value) in best.items():
@@ -86,7 +80,7 @@ def smallest_changes(grid: Grid, ev: Evaluation, selection: Selection) -> tuple[
 
 def _look(grid: Grid, point: Evaluation, offset: tuple[int, ...], best: dict[int, Any]) -> None:
     """Update the best change per bit from one block of configurations at one scale."""
-    mask = _mask_of(grid, point)
+    mask = mask_of(grid, point)
     for bit in range(1, 10):
         values, admitted = _raised(grid, point, mask, bit)
         if not admitted.any():
@@ -109,7 +103,8 @@ def _look(grid: Grid, point: Evaluation, offset: tuple[int, ...], best: dict[int
             best[bit] = found
 
 
-def _mask_of(grid: Grid, point: Evaluation) -> Array:
+def mask_of(grid: Grid, point: Evaluation) -> Array:
+    """The violation mask of every cell of an evaluation."""
     maker = MaskMaker(point, reported_rules(point), grid.admission_control_enabled)
     return maker.make(tuple(slice(0, n) for n in point.lengths))
 
@@ -132,7 +127,7 @@ def _raised(grid: Grid, point: Evaluation, mask: Array, bit: int) -> tuple[Array
     wanted = np.where(candidates, np.broadcast_to(figure, mask.shape), point.get(name)).astype(np.int64)
     if bit == _TPOT:
         wanted, candidates = _caught_up(point, wanted, candidates, upper)
-    return wanted, candidates & (_mask_of(grid, _with(point, name, wanted)) == 0)
+    return wanted, candidates & (mask_of(grid, _with(point, name, wanted)) == 0)
 
 
 def _with(point: Evaluation, name: str, values: Array) -> Evaluation:

@@ -127,7 +127,7 @@ def ranked(
     """
     last = len(grid.axes) - 1
     exact = not objectives or (objectives[0].axis == last and objectives[0].sense == MAXIMIZE)
-    _refuse_large(selection, walks_traffic=not exact and selection.scale_permille is None)
+    refuse_large(selection, walks_traffic=not exact and selection.scale_permille is None)
     part = restricted(ev, selection)
     if selection.scale_permille is not None:
         if on_grid and selection.scale_permille not in grid.axes[last].values:
@@ -141,12 +141,13 @@ def ranked(
         blocks = _cell_blocks(part)
     best: list[Ranked] = []
     for block in blocks:
-        found = _first(grid, selection, block, objectives, top)
+        found = first_of(grid, selection, block, objectives, top)
         best = sorted(best + found)[:top] if found else best
     return best
 
 
-def _refuse_large(selection: Selection, walks_traffic: bool) -> None:
+def refuse_large(selection: Selection, walks_traffic: bool) -> None:
+    """Raise RefusedSize where a question would walk more cells or configurations than a person waits for."""
     configurations = prod(s.stop - s.start for s in selection.region[:-1])
     cells = configurations * (selection.region[-1].stop - selection.region[-1].start)
     if walks_traffic and cells > MAX_CELLS:
@@ -183,15 +184,6 @@ def _floor_blocks(ev: Evaluation) -> Iterator[Block]:
         yield Block(_starts(region), below >= 1, scales, at)
 
 
-def feasible_blocks(grid: Grid, ev: Evaluation, selection: Selection) -> Iterator[Block]:
-    """The grid's own cells of a selection, block by block, or its configurations at the one scale it asks for."""
-    _refuse_large(selection, walks_traffic=selection.scale_permille is None)
-    part = restricted(ev, selection)
-    if selection.scale_permille is not None:
-        return _blocks_at(part, selection.scale_permille)
-    return _cell_blocks(part)
-
-
 def traffic_values(grid: Grid) -> Array:
     """The traffic axis' values, int64."""
     values = grid.axes[-1].values
@@ -214,7 +206,7 @@ def _starts(region: Sequence[slice]) -> tuple[int, ...]:
     return tuple(s.start or 0 for s in region)
 
 
-def _first(grid: Grid, selection: Selection, block: Block, objectives: Sequence[Objective], top: int) -> list[Ranked]:
+def first_of(grid: Grid, selection: Selection, block: Block, objectives: Sequence[Objective], top: int) -> list[Ranked]:
     """The first points of a block: whoever is strictly ahead in a column is in, ties go on to the next column."""
     pool = block.pool()
     if pool.size == 0:

@@ -10,13 +10,17 @@ from typing import Any
 
 from sweep.engine.check import RANDOM_CELLS
 from sweep.engine.evaluate import Evaluation
+from sweep.engine.largest import CAPACITY
 from sweep.engine.run import evaluation_of
 from sweep.grid.model import Grid
 from sweep.query.best import BestAnswer, find_best
 from sweep.query.cell import Cell, cell_at
+from sweep.query.certificate import certified
+from sweep.query.explain import locate
 from sweep.query.frontier import DEFAULT_LIMIT, FrontierAnswer, find_frontier
-from sweep.query.rank import ranked
-from sweep.query.select import At, select
+from sweep.query.relax import RelaxAnswer, relax
+from sweep.query.replay import MAX_REPLAYED, Replay, replay
+from sweep.query.select import At
 from sweep.query.slo import Slo, under_slo
 from sweep.query.verify import Progress, VerifyAnswer, verify
 from sweep.store.read import ResultFile, open_file
@@ -66,8 +70,13 @@ class Result:
         top: int = 1,
         on_grid: bool = False,
     ) -> BestAnswer:
-        """The largest SLO-feasible operating point; see `sweep.query.best.find_best`."""
-        return find_best(self.grid, self.evaluation, at, objectives, top, on_grid)
+        """The largest SLO-feasible operating point, with its certificate; see `sweep.query.best.find_best`."""
+        answer = find_best(self.grid, self.evaluation, at, objectives, top, on_grid)
+        return certified(self.grid, self.evaluation, answer)
+
+    def relax(self, at: At | None = None) -> RelaxAnswer:
+        """What loosening one bound, or a step on one axis, would bring; see `sweep.query.relax.relax`."""
+        return relax(self.grid, self.evaluation, at)
 
     def explain(self, at: At | None = None) -> Cell:
         """One operating point in full; see `explain_grid`."""
@@ -78,6 +87,23 @@ class Result:
     ) -> VerifyAnswer:
         """Seal, digests and cells against the scalar reference; see `sweep.query.verify.verify`."""
         return verify(self._file, evaluation_of(self._file.grid), sample, all_cells, progress)
+
+    def verify_best(
+        self,
+        all_configurations: bool = False,
+        sample: int = MAX_REPLAYED,
+        progress: Progress | None = None,
+    ) -> Replay:
+        """The seal, and the largest point's certificate by the scalar reference; see `sweep.query.replay.replay`.
+
+        Raises:
+            ResultFault: the file was altered.
+        """
+        self._file.check_seal()
+        grid = self._file.grid
+        stored = self._file.read(CAPACITY) if self._file.has(CAPACITY) else None
+        answer = find_best(grid, evaluation_of(grid))
+        return replay(grid, answer, all_configurations, sample, progress, stored)
 
     def frontier(
         self, at: At | None = None, objectives: Sequence[tuple[str, str]] = (), limit: int = DEFAULT_LIMIT
@@ -98,6 +124,7 @@ class Result:
             "variables": [self._variable_info(name) for name in self._file.variables],
             "recomputed": str(self.attrs.get("recomputed", "")).split(),
             "overrides": list(grid.overrides),
+            "first_cell_invalid_reason": cell_at(grid, (0,) * len(grid.axes)).invalid_reason,
         }
 
     def _variable_info(self, name: str) -> dict[str, Any]:
@@ -153,20 +180,9 @@ def open_result(path: str | Path, slo: Slo | None = None) -> Result:
 
 
 def explain_grid(grid: Grid, at: At | None = None, ev: Evaluation | None = None) -> Cell:
-    """One operating point in full.
-
-    Axes that `at` leaves open take the values of the largest feasible point among what it leaves; where nothing is
-    feasible, each open axis takes its first value.
+    """One operating point in full; `sweep.query.explain.locate` says where open axes take their values from.
 
     Raises:
         UsageFault: an unknown axis or value.
     """
-    selection = select(grid, at)
-    index = [s.start for s in selection.region]
-    scale = selection.scale_permille
-    if all(s.stop - s.start == 1 for s in selection.region):
-        return cell_at(grid, tuple(index), scale)
-    found = ranked(grid, evaluation_of(grid) if ev is None else ev, selection)
-    if found:
-        return cell_at(grid, found[0].index, found[0].scale_permille)
-    return cell_at(grid, tuple(index), scale)
+    return locate(grid, evaluation_of(grid) if ev is None else ev, at).cell

@@ -7,6 +7,7 @@ from typing import Any
 from sweep.engine.evaluate import Evaluation
 from sweep.engine.run import RunSummary, evaluation_of
 from sweep.query.best import find_best
+from sweep.records.wording import CLAIM
 
 
 def run_as_json(summary: RunSummary, ev: Evaluation | None = None) -> dict[str, Any]:
@@ -25,4 +26,5 @@ def run_as_json(summary: RunSummary, ev: Evaluation | None = None) -> dict[str, 
         "blocked_alone": tally.alone(),
         "best": best.as_json(),
         "result": str(summary.path),
+        "claim": CLAIM,
     }

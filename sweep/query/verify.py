@@ -16,6 +16,7 @@ from sweep.engine.largest import CAPACITY, LIMITING, limiting_masks
 from sweep.engine.opening import Array
 from sweep.engine.verdict import MaskMaker, reason_array, reported_rules
 from sweep.grid.model import Grid
+from sweep.records.wording import CLAIM
 from sweep.reference.judge import judge
 from sweep.store.layout import slab_shape, slabs
 from sweep.store.read import ResultFile
@@ -39,7 +40,8 @@ class VerifyAnswer:
 
     def as_json(self) -> dict[str, Any]:
         """With stable keys."""
-        return {"checked": self.checked, "differences": [dict(difference) for difference in self.differences]}
+        differences = [dict(difference) for difference in self.differences]
+        return {"checked": self.checked, "differences": differences, "claim": CLAIM}
 
 
 def verify(

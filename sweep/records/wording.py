@@ -11,6 +11,9 @@ CLAIM_SENTENCE: Final = (
 )
 """The claim in plain words; every output that a person sees carries it."""
 
+CLAIM_IN_SHORT: Final = "fluid capacity model, not a device benchmark"
+"""The claim where there is room for a few words only."""
+
 VIOLATION_MEANINGS: Final = {
     "admission-control-disabled": "admission control is off",
     "active-sequence-capacity": "peak concurrency exceeds the batch slots (max_active_sequences)",

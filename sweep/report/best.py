@@ -8,19 +8,22 @@ from collections.abc import Sequence
 
 from sweep.query.best import BestAnswer
 from sweep.query.cell import Cell
+from sweep.records import wording
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
+from sweep.report.nothing import nothing
 from sweep.report.point import (
     FIGURE_NAMES,
     as_vllm,
-    change_text,
+    binding_terms,
     figures,
     next_step,
     place,
     quantity,
+    rates,
     traffic_in_words,
-    ttft_class,
 )
-from sweep.report.words import coordinates, counted, label, listed, safe, sentence, short_name
+from sweep.report.relax import decided_by
+from sweep.report.words import coordinates, counted, label, listed, safe, short_name
 from sweep.units import grouped
 
 _HOLES_SHOWN = 8
@@ -32,22 +35,22 @@ def best_page(answer: BestAnswer, objectives: Sequence[tuple[str, str]] = (), an
     Args:
         answer: the answer.
         objectives: what was asked for instead of the default order.
-        any_scale: whether the traffic scale was free and need not be on its axis; then the best on the axis is named.
+        any_scale: whether a traffic scale need not be on its axis; then, if it was free, the best on the axis is named.
     """
     decided = Paragraph(
         f"Decided: {counted(answer.configurations, 'configuration')}, {counted(answer.cells, 'cell')}.", "note"
     )
     if answer.cell is None:
-        return [*_nothing(answer), Section("", (decided,)), CLAIM]
-    page = [_point(answer, answer.cell, objectives, any_scale)]
+        return [*nothing(answer), Section("", (decided, *decided_by(answer.causes))), CLAIM]
+    page = [_point(answer, answer.cell, objectives, any_scale and answer.selection.scale_permille is None)]
     if len(answer.top) > 1:
         page.append(Section(f"The first {grouped(len(answer.top))} points in this order", (_top(answer, objectives),)))
     page.append(Section("", (_neighbours(answer), *_holes(answer))))
-    return [*page, Section("", (as_vllm(answer.cell), decided)), CLAIM]
+    return [*page, Section("", (as_vllm(answer.cell), decided, *decided_by(answer.causes))), CLAIM]
 
 
 def best_csv(answer: BestAnswer, axes: Sequence[str]) -> str:
-    """The points as CSV: a head, then the axes and every figure of each point as plain integers.
+    """The points as CSV: a head, then the axes, every figure as a plain integer, and the claim, for each point.
 
     Args:
         answer: the answer; where nothing is feasible only the head is left.
@@ -55,30 +58,32 @@ def best_csv(answer: BestAnswer, axes: Sequence[str]) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*axes, *FIGURE_NAMES])
+    writer.writerow([*axes, *FIGURE_NAMES, "claim"])
     for cell in answer.top:
-        writer.writerow([*(cell.point[axis] for axis in axes), *(quantity(cell, name) for name in FIGURE_NAMES)])
+        numbers = (quantity(cell, name) for name in FIGURE_NAMES)
+        writer.writerow([*(cell.point[axis] for axis in axes), *numbers, wording.CLAIM])
     return text.getvalue()
-
-
-def nothing_sentence(answer: BestAnswer) -> str:
-    """That nothing is feasible, in one sentence."""
-    return (
-        f"nothing is feasible: none of {counted(answer.configurations, 'configuration')} "
-        f"({counted(answer.cells, 'cell')}) is within all bounds"
-    )
 
 
 def _point(answer: BestAnswer, cell: Cell, objectives: Sequence[tuple[str, str]], any_scale: bool) -> Section:
     order = ", then ".join(f"{sense} {name}" for sense, name in objectives)
     title = f"Best by {safe(order)}" if objectives else "Largest SLO-feasible operating point"
-    blocks: list[Paragraph | Table] = [place(cell), figures(cell), ttft_class(cell), *next_step(answer.limiting)]
+    blocks: list[Paragraph | Table] = [place(cell), rates(cell, answer.selection.wanted_millirps)]
+    if answer.selection.scale_permille is None:
+        title += f": {traffic_in_words(cell)}"
+    elif objectives:
+        title += f", at {traffic_in_words(cell)}"
+    else:
+        title = f"Feasible operating point at {traffic_in_words(cell)}"
+        order = "First in the default order: most slots, then the largest chunk, then the lowest share."
+        blocks.append(Paragraph(order, "note"))
+    blocks += [figures(cell), *binding_terms(cell), *next_step(answer.limiting)]
     own = answer.on_grid
     if any_scale and own is None:
         blocks.append(Paragraph("None of the traffic axis' own values is feasible, only scales below them."))
     elif any_scale and own is not None and own.point != cell.point:
         blocks.append(Paragraph(f"Among the traffic axis' own values: {coordinates(own.point)}"))
-    return Section(f"{title}: {traffic_in_words(cell)}", tuple(blocks))
+    return Section(title, tuple(blocks))
 
 
 def _top(answer: BestAnswer, objectives: Sequence[tuple[str, str]]) -> Table:
@@ -116,26 +121,3 @@ def _holes(answer: BestAnswer) -> list[Paragraph]:
             text = listed([label(value) for value in values], _HOLES_SHOWN)
             found.append(Paragraph(f"Not feasible below the point on {short_name(axis)}: {text}"))
     return found
-
-
-def _nothing(answer: BestAnswer) -> list[Section]:
-    head = Paragraph(sentence(nothing_sentence(answer)), "bad")
-    if not answer.smallest_changes:
-        text = "No single bound, raised as far as its record allows, admits a point: change two, or the grid."
-        return [Section("", (head, Paragraph(text)))]
-    first = answer.smallest_changes[0]
-    rows = [change_text(change.bound, change.from_value, change.to_value) for change in answer.smallest_changes]
-    return [
-        Section("", (head,)),
-        Section(
-            "The smallest change of a single bound that admits a point",
-            (
-                Paragraph(
-                    f"{first.bound}: {grouped(first.from_value)} to {grouped(first.to_value)}, which admits "
-                    f"{coordinates(first.cell.point)}",
-                    "good",
-                ),
-                table(("bound", "now", "needed", "change"), rows, right=(1, 2, 3)),
-            ),
-        ),
-    ]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sweep.records.wording import CLAIM_SENTENCE
 
-Tone = Literal["plain", "good", "bad", "note"]
+Tone = Literal["plain", "good", "bad", "note", "mark"]
 """What a text is to its reader; a terminal shows it as a colour, plain text not at all."""
 
 
@@ -42,11 +42,18 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """Lines that are shown as they are, each of pieces with a tone of their own; as wide as its maker made them."""
+
+    lines: tuple[tuple[tuple[str, Tone], ...], ...]
+
+
+@dataclass(frozen=True)
 class Section:
     """Blocks under a title; an empty title is not shown."""
 
     title: str
-    blocks: tuple[Paragraph | Table, ...]
+    blocks: tuple[Paragraph | Table | Picture, ...]
 
 
 def table(

@@ -6,38 +6,56 @@ from collections.abc import Mapping
 from typing import Any
 
 from sweep.grid.model import Grid
-from sweep.query.advice import invalid_inequality
+from sweep.query.advice import invalid_inequality, invalid_numbers
 from sweep.query.cell import Cell
+from sweep.query.explain import Located
 from sweep.records.report import BatchingReport
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
-from sweep.report.point import as_vllm, breaches, figures, place, traffic_in_words, ttft_class
-from sweep.report.words import label, safe, sentence
+from sweep.report.point import as_vllm, binding_terms, breaches, figures, place, rates, traffic_in_words
+from sweep.report.words import label, listed, permille_as_factor, safe, sentence, short_name
 from sweep.units import grouped
 
 _UNDEFINED = "undefined"
 
 
-def explain_page(grid: Grid, cell: Cell) -> list[Section]:
+def explain_page(grid: Grid, cell: Cell, how: Located | None = None) -> list[Section]:
     """The page of `explain`; of an invalid cell there are records to look at, but no figures and no ids.
 
     Args:
         grid: the grid.
         cell: the operating point.
+        how: how it was found, to say where open axes took their values from.
     """
     report, ids = cell.audited()
+    where = [place(cell, tone_good=False), rates(cell, how.selection.wanted_millirps if how else None), *_filled(how)]
     title = f"{safe(grid.name)}: {traffic_in_words(cell)}"
     records = [Section("", (_scheduler(cell),)), Section("", (_classes(cell),))]
     if report is None or ids is None:
-        return [Section(title, (place(cell, tone_good=False), *_invalid(grid, cell))), *records, CLAIM]
+        return [Section(title, (*where, *_invalid(grid, cell))), *records, CLAIM]
     return [
-        Section(title, (place(cell, tone_good=False), _status(cell))),
-        Section("", (figures(cell), ttft_class(cell))),
+        Section(title, (*where, _status(cell))),
+        Section("", (figures(cell), *binding_terms(cell))),
         *records,
         *_blocks(cell),
         Section("", (_ids(report, ids),)),
         Section("", (as_vllm(cell),)),
         CLAIM,
     ]
+
+
+def _filled(how: Located | None) -> list[Paragraph]:
+    """Which rule gave the open axes their values."""
+    if how is None or how.filled == "nothing":
+        return []
+    names = listed([short_name(name) for name in how.open_axes], 6)
+    most = permille_as_factor(how.carried_permille)
+    text = {
+        "largest-point": "from the largest feasible point",
+        "largest-capacity": "nothing is feasible at this traffic, so from the configuration that carries the most, "
+        f"{most} times the declared traffic",
+        "first-values": "no configuration carries any traffic within all bounds, so the first values",
+    }[how.filled]
+    return [Paragraph(f"Open axes ({names}): {text}.", "note")]
 
 
 def _status(cell: Cell) -> Paragraph:
@@ -49,7 +67,7 @@ def _status(cell: Cell) -> Paragraph:
 def _invalid(grid: Grid, cell: Cell) -> list[Paragraph]:
     """Why a cell has no verdict, with the inequality that it breaks where there is a short one."""
     inequality = invalid_inequality(grid, str(cell.invalid_reason))
-    found = [Paragraph(f"Invalid, so without a verdict. {breaches(cell)[0]}.", "bad")]
+    found = [Paragraph(f"Invalid, so without a verdict. {breaches(cell)[0]}; {invalid_numbers(cell)}.", "bad")]
     return [*found, Paragraph(sentence(inequality), "note")] if inequality else found
 
 

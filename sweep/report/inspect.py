@@ -25,6 +25,9 @@ def info_page(info: Mapping[str, Any]) -> list[Section]:
         ("grid", safe(str(info["grid_sha256"]))),
         ("results", safe(str(info["results_sha256"]))),
     ]
+    for record in ("contract", "workload"):
+        content_id = safe(str(info[f"{record}_content_id"] or ""))
+        facts.append((record, content_id or f"no id, the first cell is invalid: {info['first_cell_invalid_reason']}"))
     axes = [(safe(axis["name"]), grouped(axis["length"]), _span(axis)) for axis in info["axes"]]
     variables = [
         (

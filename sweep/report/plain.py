@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from sweep.report.blocks import Column, Paragraph, Section, Table
+from sweep.report.blocks import Column, Paragraph, Picture, Section, Table
 
 WIDTH = 80
 """Columns of a page in a pipe, and the most on a terminal."""
@@ -26,8 +26,14 @@ def text_of(sections: Iterable[Section], width: int = WIDTH) -> str:
 def _lines(section: Section, width: int) -> list[str]:
     lines = fold(section.title, width) if section.title else []
     for block in section.blocks:
-        lines += table_lines(block, width) if isinstance(block, Table) else paragraph_lines(block, width)
+        lines += _block_lines(block, width)
     return lines
+
+
+def _block_lines(block: Paragraph | Table | Picture, width: int) -> list[str]:
+    if isinstance(block, Picture):
+        return ["".join(text for text, _ in line).rstrip() for line in block.lines]
+    return table_lines(block, width) if isinstance(block, Table) else paragraph_lines(block, width)
 
 
 def paragraph_lines(paragraph: Paragraph, width: int) -> list[str]:

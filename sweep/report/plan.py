@@ -10,13 +10,13 @@ from sweep.report.words import bytes_text, counted, magnitude, safe
 from sweep.units import grouped
 
 
-def plan_page(grid: Grid, plan: Plan, refusal: str = "") -> list[Section]:
+def plan_page(grid: Grid, plan: Plan, refusal: str | None = None) -> list[Section]:
     """The page of `--dry-run`.
 
     Args:
         grid: the grid.
         plan: its plan.
-        refusal: why a run would be refused, empty where it would not.
+        refusal: the sentence of a refusal, None where a run would not be refused.
     """
     mask = "stored" if plan.mask_stored else "not stored, made when a query needs it"
     capacity = "stored" if plan.capacity_stored else "not stored, computed when a query needs it"
@@ -40,7 +40,7 @@ def plan_page(grid: Grid, plan: Plan, refusal: str = "") -> list[Section]:
         proof += f" {counted(wide, 'quantity', 'quantities')} cannot be proven and use Python integers of any size."
     notes = [Paragraph(proof, "note")]
     if refusal:
-        notes.append(Paragraph(f"A run would be refused: {refusal}.", "bad"))
+        notes.append(Paragraph(f"A run would be refused: {refusal}", "bad"))
     notes.append(Paragraph("Nothing was run and nothing was written."))
     heads = ("quantity", "values", "arithmetic", "intermediates, proven", "kept")
     return [

@@ -7,11 +7,14 @@ from sweep.grid.paths import TRAFFIC
 from sweep.query.cell import FIGURE_OF_BOUND, Cell, codes_of
 from sweep.records.wording import INVALID_MEANINGS, VIOLATION_MEANINGS
 from sweep.report.blocks import Paragraph, Table, table
-from sweep.report.words import coordinates, counted, listed, permille_as_factor, signed
+from sweep.report.words import coordinates, counted, listed, permille_as_factor, rate, safe, signed
 from sweep.units import grouped
 
 FIGURE_NAMES = tuple(figure.name for figure in FIGURES)
 """Every quantity of a cell, in the order of the result file."""
+
+
+_CLASSES_SHOWN = 4
 
 
 def quantity(cell: Cell, name: str) -> int:
@@ -44,6 +47,53 @@ def ttft_class(cell: Cell) -> Paragraph:
     setting = [class_id for class_id, ms in service.items() if ms == longest]
     who = f"Class {setting[0]} sets" if len(setting) == 1 else f"Classes {listed(setting, 4)} set"
     return Paragraph(f"{who} TTFT: {grouped(longest)} ms of prefill after {grouped(queue)} ms in the queue.")
+
+
+def rates(cell: Cell, wanted_millirps: int | None = None) -> Paragraph:
+    """The traffic of a point in requests per second, all classes together and each, and the GPUs that carry it.
+
+    Args:
+        cell: the point.
+        wanted_millirps: the arrivals that were asked for, where the traffic scale follows from them.
+    """
+    arrivals = cell.traffic_millirps
+    shown = [f"{safe(name)} {rate(millirps)}" for name, millirps in list(arrivals.items())[:_CLASSES_SHOWN]]
+    if len(arrivals) > _CLASSES_SHOWN:
+        shown.append(f"… {counted(len(arrivals), 'class', 'classes')}")
+    each = f" ({', '.join(shown)})" if len(arrivals) > 1 else ""
+    text = f"Traffic: {rate(sum(arrivals.values()))} req/s{each}"
+    replicas, parallel = cell.fields["traffic.replicas"], cell.fields.get("gpu.tensor_parallel", 1)
+    if parallel > 1:
+        gpus = counted(replicas * parallel, "GPU")
+        text += f", on {counted(replicas, 'replica')} × tensor_parallel {grouped(parallel)} = {gpus}"
+    elif replicas > 1:
+        text += f", on {counted(replicas, 'replica')}"
+    if wanted_millirps is not None:
+        text += f"; the least scale that reaches {rate(wanted_millirps)} req/s"
+    return Paragraph(f"{text}.")
+
+
+def binding_terms(cell: Cell) -> list[Paragraph]:
+    """Of what TTFT and TPOT of a valid cell are made: the terms with their numbers, and which one decides."""
+    iteration, chunk = cell.verdict.iteration_time_ms, cell.fields["scheduler.max_prefill_chunk_tokens"]
+    service = cell.class_service_ms
+    slowest = max(service, key=lambda name: service[name])
+    prompt = cell.fields[f"class.{slowest}.prompt_tokens"]
+    chunks, by_rate = -(-prompt // chunk), -(-prompt * 1000 // cell.prefill_rate)
+    in_chunks = f"{counted(chunks, 'chunk')} of {grouped(iteration)} ms"
+    in_tokens = f"{grouped(prompt)} tokens over {grouped(cell.prefill_rate)} tokens/s ({grouped(by_rate)} ms)"
+    if chunks * iteration >= by_rate:
+        prefill = f"The prefill is set by its {in_chunks}; {in_tokens} take no longer."
+    else:
+        prefill = f"The prefill is set by its rate: {in_tokens}; {in_chunks} are shorter."
+    sequences = cell.verdict.figures["active_sequences"]
+    decode = -(-sequences * 1000 // cell.decode_rate)
+    flow = f"{counted(sequences, 'sequence')} over {grouped(cell.decode_rate)} tokens/s ({grouped(decode)} ms)"
+    if decode >= iteration:
+        tpot = f"TPOT is set by decode: {flow}, the iteration takes {grouped(iteration)} ms."
+    else:
+        tpot = f"TPOT is set by the iteration of {grouped(iteration)} ms, decode is faster: {flow}."
+    return [ttft_class(cell), Paragraph(prefill), Paragraph(tpot)]
 
 
 def breaches(cell: Cell) -> list[str]:
@@ -88,10 +138,14 @@ def as_vllm(cell: Cell, reason: bool = True) -> Paragraph:
     """
     slots = int(cell.fields["scheduler.max_active_sequences"])
     chunk = int(cell.fields["scheduler.max_prefill_chunk_tokens"])
-    share = "Share is no engine flag: it is the part of the capacity that prefill may use."
+    own = grouped(cell.fields["scheduler.prefill_share_permille"])
+    part = grouped(chunk * 1000 // (chunk + slots))
+    share = f"Share is no engine flag: vLLM fills about {part} ‰ of a full step with prefill"
     flags = f"In vLLM: --max-num-seqs {slots} --max-num-batched-tokens {chunk + slots} (chunk + slots)"
     why = f": its budget of tokens per step holds one decode token per slot beside a chunk of {grouped(chunk)}"
-    return Paragraph(f"{flags}{why}. {share}" if reason else f"{flags}.\n{share}")
+    if not reason:
+        return Paragraph(f"{flags}.\n{share}.")
+    return Paragraph(f"{flags}{why}. {share}; here prefill may use {own} ‰ of the capacity.")
 
 
 def traffic_in_words(cell: Cell) -> str:

@@ -7,25 +7,21 @@ from shlex import quote
 
 from sweep.engine.run import RunSummary
 from sweep.grid.model import Grid
-from sweep.query.advice import invalid_inequality
+from sweep.query.advice import constant_iterations, invalid_inequality, rounding
 from sweep.query.cell import Cell, cell_at
-from sweep.records.wording import INVALID_MEANINGS
+from sweep.records.wording import CLAIM_IN_SHORT, INVALID_MEANINGS
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
-from sweep.report.point import as_vllm, figures, next_step, place, traffic_in_words, ttft_class
-from sweep.report.words import counted, label, safe, short_name
+from sweep.report.point import as_vllm, figures, next_step, place, rates, traffic_in_words, ttft_class
+from sweep.report.words import counted, label, safe, sentence, short_name
 from sweep.units import grouped
 
 
-def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
-    """The page after a run.
-
-    Args:
-        summary: what the run found.
-        warnings: sentences about what makes the answer weaker than it looks (`sweep.query.advice`).
-    """
+def run_page(summary: RunSummary) -> list[Section]:
+    """The page after a run, with what makes its answer weaker than it looks."""
     grid = summary.grid
     path = safe(str(summary.path))
-    notes = [Paragraph(f"Warning: {warning}.", "bad") for warning in warnings]
+    notes = [Paragraph(f"Warning: {warning}.", "bad") for warning in constant_iterations(grid)]
+    notes += [Paragraph(sentence(found), "note") for found in rounding(grid, summary.best)]
     notes.append(Paragraph(f"Result: {path}", keep=True))
     return [
         Section(safe(grid.name), (axes_table(grid), _cells(summary), *_reasons(summary), *_violations(summary))),
@@ -35,12 +31,12 @@ def run_page(summary: RunSummary, warnings: Sequence[str]) -> list[Section]:
 
 
 def run_lines(summary: RunSummary) -> list[str]:
-    """The short form: the file, and the largest point on one line as `--at` takes it, quoted for a shell."""
+    """The short form: the file, the largest point on one line as `--at` takes it, quoted for a shell, the claim."""
     best, _ = best_cells(summary)
     found = "nothing is feasible"
     if best is not None:
         found = " ".join(quote(f"{short_name(axis)}={safe(str(value))}") for axis, value in best.point.items())
-    return [safe(str(summary.path)), found]
+    return [safe(str(summary.path)), found, CLAIM_IN_SHORT]
 
 
 def best_cells(summary: RunSummary) -> tuple[Cell | None, Cell | None]:
@@ -93,9 +89,9 @@ def _best(summary: RunSummary, notes: Sequence[Paragraph]) -> Section:
     if cell is None:
         text = (
             "Nothing is feasible: no configuration carries even one permille of the traffic within all bounds. "
-            "`sweep best` on the result says which single bound to change, and by how little."
+            "`sweep best` on the result says what stands in the way."
         )
         return Section("", (Paragraph(text, "bad"), *notes))
     title = f"Largest SLO-feasible operating point: {traffic_in_words(cell)}"
-    blocks: list[Paragraph | Table] = [place(cell), figures(cell), ttft_class(cell), *next_step(limiting)]
+    blocks: list[Paragraph | Table] = [place(cell), rates(cell), figures(cell), ttft_class(cell), *next_step(limiting)]
     return Section(title, (*blocks, as_vllm(cell, reason=False), *notes))

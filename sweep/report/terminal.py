@@ -10,10 +10,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sweep.report.blocks import Section, Table, Tone
+from sweep.report.blocks import Picture, Section, Table, Tone
 from sweep.report.plain import WIDTH, fold, paragraph_lines
 
-_STYLES: dict[Tone, str] = {"plain": "", "good": "green", "bad": "red", "note": "dim"}
+_STYLES: dict[Tone, str] = {"plain": "", "good": "green", "bad": "red", "note": "dim", "mark": "bold reverse"}
 
 
 def text_of(sections: Iterable[Section], colour: bool, width: int = WIDTH) -> str:
@@ -51,6 +51,9 @@ def renderables(section: Section, width: int) -> Iterator[RenderableType]:
     for block in section.blocks:
         if isinstance(block, Table):
             yield _table(block)
+        elif isinstance(block, Picture):
+            for pieces in block.lines:
+                yield Text.assemble(*[(text, _STYLES[tone]) for text, tone in pieces])
         else:
             for line in paragraph_lines(block, width):
                 yield Text(line, style=_STYLES[block.tone])

@@ -54,6 +54,11 @@ def permille_as_factor(permille: int) -> str:
     return f"{grouped(whole)}.{rest:03}".rstrip("0").rstrip(".")
 
 
+def rate(millirps: int) -> str:
+    """Requests per second, exactly: 8032 is `8.032`."""
+    return permille_as_factor(millirps)
+
+
 def bytes_text(number: int) -> str:
     """A number of bytes, and from 1 kB on also in a larger unit, rounded up."""
     exact = counted(number, "byte")

@@ -8,7 +8,7 @@ import pytest
 
 from sweep.query.result import Result
 from sweep.query.verify import VerifyAnswer
-from sweep.records.wording import CLAIM_SENTENCE
+from sweep.records.wording import CLAIM, CLAIM_SENTENCE
 
 FLAT = 80
 BEST_KEYS = [
@@ -21,6 +21,8 @@ BEST_KEYS = [
     "decided",
     "neighbours",
     "holes",
+    "traffic_millirps",
+    "claim",
 ]
 EXPLAIN_KEYS = [
     "point",
@@ -33,6 +35,8 @@ EXPLAIN_KEYS = [
     "slack",
     "content_ids",
     "blocks",
+    "traffic_millirps",
+    "claim",
 ]
 
 
@@ -54,6 +58,8 @@ def test_best_json(invoke, tiny_nc):
     assert code == 0
     assert list(answer) == BEST_KEYS
     assert answer["point"]["traffic_scale_permille"] == 2_000
+    assert answer["traffic_millirps"] == {"chat": 8_000}
+    assert answer["claim"] == CLAIM
 
 
 def test_on_grid_takes_a_value_of_the_axis(invoke, tiny_nc):
@@ -66,7 +72,7 @@ def test_on_grid_takes_a_value_of_the_axis(invoke, tiny_nc):
 def test_traffic_off_its_axis_may_be_fixed(invoke, tiny_nc):
     code, out, _ = invoke("best", tiny_nc, "--at", "traffic=1_234", "--minimize", "slots")
     assert code == 0
-    assert out.startswith("Best by minimize slots: 1.234 times the declared traffic\n")
+    assert out.startswith("Best by minimize slots, at 1.234 times the declared traffic\n")
     assert "traffic axis' own values" not in out
 
 
@@ -105,9 +111,9 @@ def test_csv_has_axes_then_figures_as_plain_integers(invoke, tiny_nc):
         "precision",
         "traffic_scale_permille",
     ]
-    assert head[-1] == "peak_kv_bytes"
+    assert head[-2:] == ["peak_kv_bytes", "claim"]
     assert [row[4] for row in rows] == ["2000", "2000"]
-    assert [row[-1] for row in rows] == ["7549747200", "3774873600"]
+    assert [row[-2:] for row in rows] == [["7549747200", CLAIM], ["3774873600", CLAIM]]
 
 
 def test_nothing_feasible_is_an_answer(invoke, none_nc):
@@ -192,7 +198,7 @@ def test_verify(invoke, tiny_nc):
     assert (code, err) == (0, "")
     assert "the scalar reference judged 18 cells again and agrees" in " ".join(out.split())
     code, out, _ = invoke("verify", tiny_nc, "--sample", "3", "--json")
-    assert (code, list(json.loads(out))) == (0, ["checked", "differences"])
+    assert (code, list(json.loads(out))) == (0, ["checked", "differences", "claim"])
 
 
 def test_verify_fails_with_the_cell_and_both_values(invoke, tiny_nc, monkeypatch):

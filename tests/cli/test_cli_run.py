@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from sweep.records.wording import CLAIM_SENTENCE
+from sweep.records.wording import CLAIM, CLAIM_SENTENCE
 
-RUN_KEYS = ["cells", "invalid_reasons", "violations", "blocked_alone", "best", "result"]
+SHORT = "fluid capacity model, not a device benchmark\n"
+RUN_KEYS = ["cells", "invalid_reasons", "violations", "blocked_alone", "best", "result", "claim"]
 
 
 def test_summary_fits_a_screen_of_80_columns(h100):
@@ -67,12 +68,12 @@ def test_json_is_one_document_with_stable_keys(invoke, tiny):
 def test_quiet_prints_the_file_and_the_point_quoted_for_a_shell(invoke, tiny):
     code, out, err = invoke("run", tiny, "-q", "-o", "a.nc")
     assert (code, err) == (0, "")
-    assert out == "a.nc\nshare=600 chunk=480 slots=48 'precision=bf16 [bold]' traffic=2000\n"
+    assert out == f"a.nc\nshare=600 chunk=480 slots=48 'precision=bf16 [bold]' traffic=2000\n{SHORT}"
 
 
 def test_quiet_says_that_nothing_is_feasible(invoke, tiny):
     code, out, _ = invoke("run", tiny, "-q", "--set", "contract.max_ttft_ms=50")
-    assert (code, out) == (0, "tiny.nc\nnothing is feasible\n")
+    assert (code, out) == (0, f"tiny.nc\nnothing is feasible\n{SHORT}")
 
 
 def test_summary_where_nothing_is_feasible(invoke, tiny):
@@ -148,3 +149,61 @@ def test_dry_run_json(invoke, tiny):
     assert code == 0
     assert answer["cells"] == 18
     assert answer["quantities"]["peak_kv_bytes"]["arithmetic"] == "int64"
+    assert (answer["refusal"], answer["claim"]) == (None, CLAIM)
+
+
+def test_dry_run_json_has_the_refusal(invoke, tiny):
+    huge = ("--axis", "traffic=1:10_000_000:1", "--axis", "share=1:999:1", "--axis", "chunk=1:1_000:1")
+    code, out, _ = invoke("run", tiny, "--dry-run", "--json", *huge)
+    assert code == 0
+    assert json.loads(out)["refusal"].startswith("the grid has 59 940 000 000 000 cells")
+    assert ".." not in invoke("run", tiny, "--dry-run", *huge)[1]
+
+
+VAIN = ["--set", "slots=48"]
+WARNING = (
+    "sweep: warning: --set slots=48 changes no cell, since max_active_sequences is an axis: use --axis "
+    "max_active_sequences=48 instead.\n"
+)
+
+
+@pytest.mark.parametrize("flags", [[], ["-q"], ["--json"], ["--dry-run"], ["--dry-run", "--json"]])
+def test_a_set_in_vain_is_told_on_stderr_whatever_stdout_is(invoke, tiny, flags):
+    code, out, err = invoke("run", tiny, *VAIN, *flags)
+    assert (code, err) == (0, WARNING)
+    assert "changes no cell" not in out
+
+
+@pytest.mark.parametrize("command", ["explain", "best"])
+def test_questions_to_a_grid_file_tell_it_too(invoke, tiny, command):
+    assert invoke(command, tiny, *VAIN)[2] == WARNING
+    assert invoke(command, tiny, *VAIN, "--json")[2] == WARNING
+
+
+def test_one_value_is_an_axis(invoke, tiny):
+    code, out, err = invoke("run", tiny, "--axis", "slots=48", "-q")
+    assert (code, err) == (0, "")
+    assert "slots=48 " in out
+
+
+def test_a_result_in_place_of_a_grid_is_said_so(invoke, tiny_nc):
+    code, out, err = invoke("run", tiny_nc)
+    assert (code, out) == (3, "")
+    assert "is a result and a grid file (TOML) is wanted" in err
+
+
+def test_a_text_that_ends_in_nc_is_still_a_grid(invoke, tiny, tmp_path):
+    tiny.rename(tmp_path / "grid.nc")
+    assert invoke("run", "grid.nc", "-q", "-o", "a.nc")[0] == 0
+    assert "no such file" in invoke("run", "missing.nc")[2]
+
+
+def test_the_summary_promises_no_single_bound(invoke, tiny):
+    _, out, _ = invoke("run", tiny, "--set", "max_ttft_ms=50")
+    assert "says what stands in the way" in " ".join(out.split())
+    assert "single bound" not in out
+
+
+def test_traffic_is_given_in_requests_per_second(h100):
+    assert "Traffic: 11.76 req/s (conversation 8.032, code 3.728)." in h100[1].stdout
+    assert "vLLM fills about 911 ‰ of a full step with prefill." in h100[1].stdout

@@ -8,7 +8,8 @@ from hand_grids import axes_grid, base_grid, models_grid
 from sweep.engine.largest import largest_point
 from sweep.engine.run import evaluation_of
 from sweep.grid import load_grid
-from sweep.query.advice import invalid_inequality, warnings
+from sweep.query.advice import ineffective_sets, invalid_inequality, invalid_numbers, rounding, warnings
+from sweep.query.cell import cell_at, codes_of
 from sweep.records import INVALID_REASONS
 
 GRIDS = Path(__file__).parents[2] / "grids"
@@ -90,3 +91,49 @@ def test_the_chunk_s_inequality_names_the_share_only_with_capacity_from_step_tim
 def test_the_grids_of_the_project_warn_as_their_comments_say():
     assert any("whole milliseconds" in one for one in warnings(load_grid(GRIDS / "h100.toml")))
     assert warnings(load_grid(GRIDS / "capstone.toml")) == []
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["slots=48", "max_active_sequences=48", "scheduler.max_active_sequences=48", " slots = 48 "],
+)
+def test_a_set_on_an_axis_is_found_in_every_spelling(option):
+    told = [one for one in warnings(models_grid(("set", option))) if "changes no cell" in one]
+    assert len(told) == 1
+    assert "use --axis max_active_sequences=48 instead" in told[0]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["class.conversation.prompt_tokens=5", "class.conversation.arrival_rps=5"],
+)
+def test_a_set_of_a_class_field_on_an_axis_is_found(option):
+    axes = [("axis", f"class.conversation.{key}=[1, 2]") for key in ("prompt_tokens", "arrival_millirps")]
+    assert len(ineffective_sets(models_grid(*axes, ("set", option)))) == 1
+
+
+def test_a_set_of_a_field_that_every_choice_sets_changes_no_cell():
+    (told,) = ineffective_sets(axes_grid(("set", "kv_bytes_per_token=5")))
+    assert told.endswith("precision is an axis: every choice of it sets scheduler.kv_bytes_per_token")
+    assert ineffective_sets(axes_grid(("set", "max_ttft_ms=240"))) == []  # one choice leaves it to the base
+
+
+def test_rounding_below_two_percent_is_named_only_where_a_time_decides():
+    grid = models_grid(("set", "step_time.base_ns=7_360_000"))  # the first cell's step: 16.992 ms, counted as 17
+    assert not [one for one in warnings(grid) if "whole milliseconds" in one]
+    best = largest_point(evaluation_of(grid))
+    stopped = cell_at(grid, (*best.index, 0), best.scale_permille + 1)
+    assert rounding(grid, best) == [] or set(codes_of(stopped.verdict.violations)) & {
+        "queue-delay",
+        "time-to-first-token",
+        "time-per-output-token",
+    }
+
+
+def test_the_numbers_of_an_invalid_cell():
+    def numbers(*overrides):
+        return invalid_numbers(cell_at(base_grid(*overrides), (0, 0, 0, 0)))
+
+    assert numbers() == ""
+    assert numbers(("set", "chunk=481")) == "⌊40 000·600/1000⌋·20/1000 = 480 < 481"
+    assert numbers(("set", "token_capacity_per_second=1")) == "⌊1·600/1000⌋·20/1000 = 0 < 1"

@@ -21,6 +21,8 @@ KEYS = {
     "slack",
     "content_ids",
     "blocks",
+    "traffic_millirps",
+    "claim",
 }
 
 
@@ -151,8 +153,17 @@ def test_open_axes_take_the_best_point_of_what_is_left():
     assert explain_grid(naive.grid, at).point == naive.point(naive.points(at)[0])
 
 
-def test_open_axes_take_their_first_values_where_nothing_is_feasible():
+def test_open_axes_take_those_of_the_largest_capacity_where_the_traffic_is_too_high():
+    naive = Naive(axes_grid())
+    most = naive.point(naive.points({"max_active_sequences": 64})[0])
+    assert most[TRAFFIC] < 999_999
     cell = explain_grid(axes_grid(), {"traffic": 999_999, "slots": 64})
+    assert cell.point == most | {TRAFFIC: 999_999}
+    assert cell.status != "within"
+
+
+def test_open_axes_take_their_first_values_where_no_configuration_carries_anything():
+    cell = explain_grid(axes_grid(("set", "contract.max_tpot_ms=1")), {"traffic": 999_999, "slots": 64})
     first = {axis.name: axis.labels[0] for axis in axes_grid().axes}
     assert cell.point == first | {"max_active_sequences": 64, TRAFFIC: 999_999}
     assert cell.status != "within"

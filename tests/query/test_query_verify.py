@@ -9,6 +9,7 @@ from sweep.api import open_result, run
 from sweep.errors import ResultFault
 from sweep.kernels import figures
 from sweep.kernels.thresholds import largest_scale
+from sweep.records.wording import CLAIM
 from sweep.store.seal import SEAL_BYTES, append_seal
 
 CAPACITY, LIMITING = "max_traffic_scale_permille", "limiting_violations"
@@ -43,7 +44,7 @@ def test_a_good_file_has_no_differences(written):
     with open_result(written) as result:
         answer = result.verify()
         assert answer.differences == ()
-        assert answer.as_json() == {"checked": answer.checked, "differences": []}
+        assert answer.as_json() == {"checked": answer.checked, "differences": [], "claim": CLAIM}
         assert 256 <= answer.checked + 64 <= 720, "drawn cells may repeat"
         assert result.verify(all_cells=True).checked == 720
         assert result.verify(sample=0).checked == 2**6, "the corners are always judged"

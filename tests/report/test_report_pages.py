@@ -1,12 +1,14 @@
 """What pages say of operating points, on cells made here."""
 
+from dataclasses import replace
+
 import pytest
 
 from sweep.api import best_of_grid, explain_grid, parse_grid
 from sweep.report import plain
 from sweep.report.best import best_page
 from sweep.report.explain import explain_page
-from sweep.report.point import FIGURE_NAMES, breaches, next_step, quantity, ttft_class
+from sweep.report.point import FIGURE_NAMES, as_vllm, binding_terms, breaches, next_step, quantity, rates, ttft_class
 
 GRID = """
 [sweep]
@@ -136,3 +138,62 @@ def test_best_below_the_axis_says_so():
     text = flat(best_page(best_of_grid(found)))
     assert "None of the traffic axis' own values is feasible, only scales below them." in text
     assert "own values" not in flat(best_page(best_of_grid(found), any_scale=False))
+
+
+def test_two_bounds_out_of_reach_show_the_least_that_each_needs():
+    text = flat(best_page(best_of_grid(grid("contract.max_ttft_ms=10", "contract.max_tpot_ms=10"))))
+    assert "What blocks 1 valid configuration at 1 times the declared traffic" in text
+    assert "violation hit alone least figure largest bound" in text
+    assert "time-to-first-token 1 0 185 10 time-per-output-token 1 0 20 10" in text
+
+
+def test_rates_name_classes_replicas_and_gpus():
+    assert rates(cell()).text == "Traffic: 4.5 req/s (short 4, long 0.5)."
+    assert rates(cell("replicas=3")).text == "Traffic: 4.5 req/s (short 4, long 0.5), on 3 replicas."
+    found = cell("replicas=3")
+    two = replace(found, fields={**found.fields, "gpu.tensor_parallel": 2})
+    assert rates(two).text.endswith(", on 3 replicas × tensor_parallel 2 = 6 GPUs.")
+    assert rates(cell(), 4_444).text.endswith("; the least scale that reaches 4.444 req/s.")
+
+
+def test_rates_round_up_per_class_before_the_replicas_share_them():
+    odd = explain_grid(grid("replicas=3"), {"traffic": 1_001})
+    assert odd.traffic_millirps == {"short": 4_004, "long": 501}
+    assert "4.505 req/s (short 4.004, long 0.501)" in rates(odd).text
+
+
+def test_a_long_list_of_classes_is_cut():
+    block = GRID[GRID.index("[[class]]") : GRID.rindex("[[class]]")]
+    many = GRID + "".join(block.replace('"short"', f'"c{n}"') for n in range(10))
+    text = rates(explain_grid(parse_grid(many), {"traffic": 1_000})).text
+    assert text == "Traffic: 44.5 req/s (short 4, long 0.5, c0 4, c1 4, … 12 classes)."
+
+
+def test_the_binding_terms_have_numbers():
+    _, prefill, tpot = binding_terms(cell())
+    assert prefill.text == (
+        "The prefill is set by its 9 chunks of 20 ms; 4 000 tokens over 24 000 tokens/s (167 ms) take no longer."
+    )
+    assert tpot.text == (
+        "TPOT is set by the iteration of 20 ms, decode is faster: 32 sequences over 16 000 tokens/s (2 ms)."
+    )
+    slow = cell("token_capacity_per_second=2_000", "prefill_share_permille=500", "max_prefill_chunk_tokens=5")
+    assert binding_terms(slow)[2].text == (
+        "TPOT is set by decode: 32 sequences over 1 000 tokens/s (32 ms), the iteration takes 20 ms."
+    )
+    by_rate = cell("max_prefill_chunk_tokens=480", "iteration_time_ms=20", "prefill_share_permille=601")
+    assert binding_terms(by_rate)[1].text.startswith("The prefill is set by its 9 chunks")
+    rate_bound = cell("prefill_share_permille=500", "max_prefill_chunk_tokens=400", "class.long.prompt_tokens=1")
+    assert "take no longer" in binding_terms(rate_bound)[1].text
+
+
+def test_vllm_s_own_split_is_named_beside_the_share():
+    text = as_vllm(cell()).text
+    assert "vLLM fills about 882 ‰ of a full step with prefill; here" in text
+    assert text.endswith("here prefill may use 600 ‰ of the capacity.")
+    assert as_vllm(cell(), reason=False).text.endswith("vLLM fills about 882 ‰ of a full step with prefill.")
+
+
+def test_explain_shows_the_numbers_of_an_invalid_cell():
+    found = grid("scheduler.max_prefill_chunk_tokens=481")
+    assert "⌊40 000·600/1000⌋·20/1000 = 480 < 481" in flat(explain_page(found, explain_grid(found)))
