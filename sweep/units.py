@@ -122,9 +122,7 @@ def from_text(text: str, unit: str) -> int:
         raise UnitError(f"write an integer, or a number with one of {' '.join(suffixes)}")
     sign, integer, fraction, suffix = match.groups(default="")
     if suffix not in suffixes:
-        raise UnitError(
-            f"write one of {' '.join(suffixes)} after the number, or an integer of {word} without quotes"
-        )
+        raise UnitError(f"write one of {' '.join(suffixes)} after the number, or an integer of {word} without quotes")
     digits = integer.replace("_", "") + fraction
     amount = Fraction(int(digits), 10 ** len(fraction)) * suffixes[suffix]
     if amount.denominator != 1:
@@ -145,9 +143,7 @@ def whole(value: object, unit: str) -> int:
     if isinstance(value, str):
         return from_text(value, unit)
     if isinstance(value, Decimal | Unreadable):
-        raise UnitError(
-            "write an integer" + (", or the number with a unit in quotes" if unit in SUFFIXES else "")
-        )
+        raise UnitError("write an integer" + (", or the number with a unit in quotes" if unit in SUFFIXES else ""))
     raise UnitError("write an integer")
 
 

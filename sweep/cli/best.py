@@ -6,8 +6,18 @@ from pathlib import Path
 
 import click
 
-from sweep.cli.files import grid_of
-from sweep.cli.options import InOrder, at_option, change_options, changes, fixed, json_option, typed
+from sweep.cli.asked import asked
+from sweep.cli.options import (
+    InOrder,
+    at_option,
+    change_options,
+    changes,
+    fixed,
+    json_option,
+    objective_options,
+    objectives,
+    slo_option,
+)
 from sweep.cli.output import write, write_json, write_page
 from sweep.cli.program import complain
 from sweep.errors import AskedForFailure, UsageFault
@@ -17,8 +27,8 @@ from sweep.errors import AskedForFailure, UsageFault
 @click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
 @at_option
 @change_options
-@click.option("--maximize", multiple=True, metavar="NAME", help="Rank by the largest axis value or quantity first.")
-@click.option("--minimize", multiple=True, metavar="NAME", help="Rank by the smallest; in order with --maximize.")
+@slo_option
+@objective_options
 @click.option("--top", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="How many points.")
 @click.option("--on-grid", is_flag=True, help="Take the traffic scale from its axis' own values.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print axes and figures as CSV, one line per point.")
@@ -29,6 +39,7 @@ def best(
     at: tuple[str, ...],
     set_: tuple[str, ...],
     axis: tuple[str, ...],
+    slo: tuple[str, ...],
     maximize: tuple[str, ...],
     minimize: tuple[str, ...],
     top: int,
@@ -50,6 +61,7 @@ def best(
       sweep best h100.nc
       sweep best h100.nc --at traffic=1000 --minimize estimated_tpot_ms
       sweep best grids/h100.toml --set max_tpot_ms=40
+      sweep best h100.nc --slo max_ttft_ms=300
       sweep best grids/h100.toml --axis replicas=1:8:1 --at rps=50 --top 3
       sweep best h100.nc --maximize slots,chunk --minimize share --top 5 --csv
       sweep best h100.nc --at chunk=256 --require
@@ -60,29 +72,19 @@ def best(
 
     if as_csv and as_json:
         raise UsageFault("--csv and --json: stdout takes one of them; leave one out.")
-    objectives, places = _objectives(), fixed(at)
-    grid = grid_of(file, changes())
-    answer = api.best_of_grid(grid, places, objectives, top, on_grid)
+    wanted, places = objectives(), fixed(at)
+    question = asked(file, changes(), slo)
+    grid = question.grid
+    answer = api.best_of_grid(grid, places, wanted, top, on_grid)
     if as_json:
-        write_json(answer.as_json())
+        write_json(question.json(answer.as_json()))
     elif as_csv:
-        write(best_csv(answer, [axis.name for axis in grid.axes]))
+        write(question.csv(best_csv(answer, [axis.name for axis in grid.axes])))
     else:
-        write_page(best_page(answer, objectives, any_scale=not on_grid))
+        write_page(question.page(best_page(answer, wanted, any_scale=not on_grid)))
     if answer.feasible:
         return
     if require:
         raise AskedForFailure(f"{file}: {nothing_sentence(answer)}; --require makes this a failure.")
     if as_csv:
         complain(f"{file}: {nothing_sentence(answer)}; leave --csv out to see what stands in the way.")
-
-
-def _objectives() -> list[tuple[str, str]]:
-    """--maximize and --minimize in the order typed; commas separate several names."""
-    found = []
-    for sense, text in typed(("maximize", "minimize")):
-        names = [name.strip() for name in text.split(",")]
-        if not all(names):
-            raise UsageFault(f"--{sense} {text}: wanted names with commas between; take out the empty one.")
-        found += [(sense, name) for name in names]
-    return found

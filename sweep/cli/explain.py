@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from sweep.cli.files import grid_of
-from sweep.cli.options import InOrder, at_option, change_options, changes, fixed, json_option
+from sweep.cli.asked import asked
+from sweep.cli.options import InOrder, at_option, change_options, changes, fixed, json_option, slo_option
 from sweep.cli.output import write_json, write_page
 
 
@@ -15,8 +15,16 @@ from sweep.cli.output import write_json, write_page
 @click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
 @at_option
 @change_options
+@slo_option
 @json_option
-def explain(file: Path, at: tuple[str, ...], set_: tuple[str, ...], axis: tuple[str, ...], as_json: bool) -> None:
+def explain(
+    file: Path,
+    at: tuple[str, ...],
+    set_: tuple[str, ...],
+    axis: tuple[str, ...],
+    slo: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Show one operating point in full: every figure, bound, slack and violation, and where they come from.
 
     The point is judged by the scalar reference: derived records, content ids, evidence id, KV blocks. Axes that --at
@@ -30,15 +38,16 @@ def explain(file: Path, at: tuple[str, ...], set_: tuple[str, ...], axis: tuple[
       sweep explain h100.nc --at share=800 --at slots=64 --at traffic=1200
       sweep explain h100.nc --at rps=12.5
       sweep explain grids/h100.toml --set max_ttft_ms=300 --at slots=64
-      sweep explain h100.nc --json | jq .slack
+      sweep explain h100.nc --slo max_ttft_ms=300 --json | jq .slack
     """
     from sweep.engine.run import evaluation_of
     from sweep.query.explain import locate
     from sweep.report.explain import explain_page
 
-    grid = grid_of(file, changes())
+    question = asked(file, changes(), slo)
+    grid = question.grid
     found = locate(grid, evaluation_of(grid), fixed(at))
     if as_json:
-        write_json(found.cell.as_json())
+        write_json(question.json(found.cell.as_json()))
     else:
-        write_page(explain_page(grid, found.cell, found))
+        write_page(question.page(explain_page(grid, found.cell, found)))

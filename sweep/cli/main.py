@@ -42,8 +42,8 @@ def program(ctx: click.Context) -> None:
     \b
     Exit codes:
       0    done; "nothing is feasible" is an answer too
-      1    what was asked to fail: verify differs, best --require finds nothing, diff
-           --fail-on-regression finds one
+      1    what was asked to fail: verify differs, best --require finds nothing,
+           diff --fail-on-regression finds one
       2    wrong usage: an unknown command, option, axis or value
       3    a wrong grid file, or a size that is refused
       4    a result file missing, damaged or foreign, or one cannot be written

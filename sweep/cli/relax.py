@@ -35,7 +35,7 @@ def relax(
     integers: fixed at its next value down and up, the others free. Gains are in permille of the declared traffic.
     With concurrency from the SLO, a looser max_ttft_ms or max_tpot_ms admits longer stays, so it may carry less: then
     the gain is negative. A bound from the memory model is replaced by an integer, from its value at the largest point.
-    Where nothing is feasible, the smallest step is what admits the lowest traffic. A grid file does in a result's place.
+    Where nothing is feasible, the smallest step is what admits the lowest traffic. Give a result, or a grid file.
 
     \b
     Keys of --json:

@@ -100,9 +100,7 @@ def _values(target: Target, spec: object, place: str, faults: Faults) -> Sequenc
     if isinstance(spec, dict):
         return _range(target, spec, place, faults)
     if not isinstance(spec, list) or not spec:
-        faults.add(
-            place, f"got {shown(spec)}, wanted a list of values or a range with start and stop; give one."
-        )
+        faults.add(place, f"got {shown(spec)}, wanted a list of values or a range with start and stop; give one.")
         return ()
     values: list[int] = []
     for index, item in enumerate(spec):
@@ -117,11 +115,7 @@ def _values(target: Target, spec: object, place: str, faults: Faults) -> Sequenc
         return ()
     for before, after in pairwise(values):
         if after <= before:
-            what = (
-                "comes twice; remove one"
-                if after == before
-                else f"comes after {shown(before)}; sort the list"
-            )
+            what = "comes twice; remove one" if after == before else f"comes after {shown(before)}; sort the list"
             faults.add(place, f"got values that do not increase, {shown(after)} {what}.")
             return ()
     return values
@@ -145,18 +139,14 @@ def _range(target: Target, spec: Mapping[str, object], place: str, faults: Fault
     # a stop that a step does not hit is no value, so only what is hit must be inside the bounds
     stop = _end(target, "stop", spec, place, faults, bounded="step" not in spec)
     if start is not None and stop is not None and stop < start:
-        faults.add(
-            place, f"got stop {shown(stop)} below start {shown(start)}, wanted stop ≥ start; swap them."
-        )
+        faults.add(place, f"got stop {shown(stop)} below start {shown(start)}, wanted stop ≥ start; swap them.")
     count = _count(target, "step" if "step" in spec else "num", spec, place, faults)
     if len(faults) > before or start is None or stop is None or count is None:
         return ()
     if "step" in spec:
         return _stepped(target, start, stop, count, place, faults)
     if spec["spacing"] == "geometric" and start < 1:
-        faults.add(
-            f"{place}.start", "got 0, wanted at least 1 for geometric spacing; raise it or use linear."
-        )
+        faults.add(f"{place}.start", "got 0, wanted at least 1 for geometric spacing; raise it or use linear.")
         return ()
     return (geometric if spec["spacing"] == "geometric" else linear)(start, stop, count)
 
@@ -186,9 +176,7 @@ def _count(target: Target, key: str, spec: Mapping[str, object], place: str, fau
         if isinstance(value, int) and not isinstance(value, bool) and value >= lowest:
             if key == "num" and value > MAX_LENGTH:
                 most = grouped(MAX_LENGTH)
-                faults.add(
-                    f"{place}.num", f"got {shown(value)}, wanted at most {most} values; lower it.", size=True
-                )
+                faults.add(f"{place}.num", f"got {shown(value)}, wanted at most {most} values; lower it.", size=True)
                 return None
             return value
         wanted = "requests per second of at least 0.001" if in_rps else f"a whole number of at least {lowest}"

@@ -35,9 +35,7 @@ def is_choice_list(spec: object) -> TypeGuard[list[dict[str, object]]]:
     return isinstance(spec, list) and bool(spec) and all(isinstance(item, dict) for item in spec)
 
 
-def read_choices(
-    axis: str, spec: Sequence[Mapping[str, object]], class_ids: Sequence[str], faults: Faults
-) -> Choices:
+def read_choices(axis: str, spec: Sequence[Mapping[str, object]], class_ids: Sequence[str], faults: Faults) -> Choices:
     """The choices of one axis; faults make it unsound as a whole, its claims hold all the same."""
     before = len(faults)
     place = f"axes.{axis}"
@@ -88,9 +86,7 @@ def _name(item: Mapping[str, object], index: int, place: str, names: dict[str, i
     return ""
 
 
-def _sets(
-    item: Mapping[str, object], where: str, class_ids: Sequence[str], faults: Faults
-) -> dict[str, Value | None]:
+def _sets(item: Mapping[str, object], where: str, class_ids: Sequence[str], faults: Faults) -> dict[str, Value | None]:
     """Full path -> value of one choice's `set`; None for a faulty value."""
     raw = item.get("set")
     if not isinstance(raw, dict):
@@ -137,8 +133,6 @@ def _target(name: str, place: str, class_ids: Sequence[str], faults: Faults) -> 
         )
         return None
     if target.field.kind not in SETTABLE or target.field.key == "class_id":
-        faults.add(
-            place, "a choice sets integers, ratios and identities, and not this field; set it in the base."
-        )
+        faults.add(place, "a choice sets integers, ratios and identities, and not this field; set it in the base.")
         return None
     return target

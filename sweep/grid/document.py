@@ -94,14 +94,10 @@ def read_text(path: Path) -> str:
         raise InputFault(f"{name}: there is no such file; check the path of the grid file.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputFault(
-            f"{name}: cannot be read ({reason}); check that it is a readable grid file."
-        ) from None
+        raise InputFault(f"{name}: cannot be read ({reason}); check that it is a readable grid file.") from None
     if len(data) > MAX_FILE_BYTES:
         limit = grouped(MAX_FILE_BYTES)
-        raise RefusedSize(
-            f"{name}: larger than {limit} bytes; give long axes as a range with start and stop."
-        )
+        raise RefusedSize(f"{name}: larger than {limit} bytes; give long axes as a range with start and stop.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -122,21 +118,15 @@ def parse_toml(text: str, where: str) -> dict[str, object]:
     deep = _DOTTED.search(text)
     if deep:
         line = text.count("\n", 0, deep.start()) + 1
-        raise InputFault(
-            f"{where}: line {line} has a key of more than {MAX_DEPTH} parts; a grid needs at most 4."
-        )
+        raise InputFault(f"{where}: line {line} has a key of more than {MAX_DEPTH} parts; a grid needs at most 4.")
     try:
         return tomllib.loads(text, parse_float=parse_decimal)
     except tomllib.TOMLDecodeError as error:
         raise InputFault(f"{where}: not TOML 1.0, {printable(str(error), 200)}; correct that line.") from None
     except RecursionError:
-        raise InputFault(
-            f"{where}: tables or lists nested too deep; a grid needs at most 4 levels."
-        ) from None
+        raise InputFault(f"{where}: tables or lists nested too deep; a grid needs at most 4 levels.") from None
     except ValueError:  # int() of more than 4300 digits
-        raise InputFault(
-            f"{where}: an integer of more than 4 300 digits; the largest bound has 19."
-        ) from None
+        raise InputFault(f"{where}: an integer of more than 4 300 digits; the largest bound has 19.") from None
 
 
 def document_of(raw: Mapping[str, object], faults: Faults, document: Document) -> None:
@@ -188,9 +178,7 @@ def flat_axes(axes: Mapping[str, object], faults: Faults) -> Iterator[tuple[str,
         if not isinstance(spec, dict) or is_range(spec):
             yield key, spec
         elif not spec or depth > MAX_DEPTH:
-            faults.add(
-                f"axes.{key}", "got a table without values, wanted a list or a range; add it or remove it."
-            )
+            faults.add(f"axes.{key}", "got a table without values, wanted a list or a range; add it or remove it.")
         else:
             stack += [(f"{key}.{part}", below, depth + 1) for part, below in reversed(list(spec.items()))]
 

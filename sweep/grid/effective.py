@@ -19,9 +19,7 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def effective_text(
-    base: Mapping[str, Value], class_ids: Sequence[str], listed: Sequence[Axis], name: str
-) -> str:
+def effective_text(base: Mapping[str, Value], class_ids: Sequence[str], listed: Sequence[Axis], name: str) -> str:
     """The canonical text.
 
     Args:
@@ -54,9 +52,7 @@ def _axis(axis: Axis) -> dict[str, object]:
     named: dict[str, object] = {"name": axis.name, "path": axis.path}
     if axis.is_choice:
         sets = [{path: _plain(value) for path, value in choice.sets.items()} for choice in axis.choices]
-        named["choices"] = [
-            {"name": choice.name, "set": own} for choice, own in zip(axis.choices, sets, strict=True)
-        ]
+        named["choices"] = [{"name": choice.name, "set": own} for choice, own in zip(axis.choices, sets, strict=True)]
     elif isinstance(axis.values, range):
         values = axis.values
         named |= {"start": values[0], "stop": values[-1], "step": values.step}

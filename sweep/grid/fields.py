@@ -177,9 +177,7 @@ def _fields() -> dict[tuple[str, str], Field]:
     rows.append(Field("scheduler", "scheduler_id", "identity"))
     integers("scheduler", SCHEDULER_BOUNDS)
     rows.append(Field("workload", "admission_control_enabled", "flag", default=True))
-    integers(
-        "traffic", {"scale_permille": (1, 10**15), "replicas": (1, 10**6)}, scale_permille=1_000, replicas=1
-    )
+    integers("traffic", {"scale_permille": (1, 10**15), "replicas": (1, 10**6)}, scale_permille=1_000, replicas=1)
     rows.append(Field("traffic", "scale_concurrency", "flag", default=True))
     rows.append(Field("class", "class_id", "identity"))
     integers("class", CLASS_BOUNDS | {"burst_permille": (1, 10**6)})

@@ -133,11 +133,7 @@ class Axis:
         below = max((value for value in self._around(number) if value < number), default=None)
         above = min((value for value in self._around(number) if value > number), default=None)
         near = " and ".join(shown(value) for value in (below, above) if value is not None)
-        return (
-            f"its nearest values are {near}"
-            if below is not None and above is not None
-            else f"the nearest is {near}"
-        )
+        return f"its nearest values are {near}" if below is not None and above is not None else f"the nearest is {near}"
 
     def _around(self, number: int) -> Sequence[int]:
         low, high = 0, len(self.values)

@@ -44,9 +44,7 @@ def derived_by(path: str, base: Mapping[str, Value], tables: Sequence[str]) -> s
     return ""
 
 
-def check_derived(
-    base: Mapping[str, Value], tables: Sequence[str], claims: Sequence[Claim], faults: Faults
-) -> None:
+def check_derived(base: Mapping[str, Value], tables: Sequence[str], claims: Sequence[Claim], faults: Faults) -> None:
     """No field that a model derives may be given, in the base or by an axis or a choice."""
     by_axis = {claim.path: claim for claim in claims}
     for path in (
@@ -60,18 +58,14 @@ def check_derived(
     for claim in claims:
         model = derived_by(claim.path, base, tables)
         if model:
-            faults.add(
-                claim.place, f"sets {claim.path}, but {model} derives it; remove the one or the other."
-            )
+            faults.add(claim.place, f"sets {claim.path}, but {model} derives it; remove the one or the other.")
         table, _, rest = claim.path.partition(".")
         class_id, _, key = rest.rpartition(".")
         if table == "class" and key == "burst_permille" and _integer_concurrency(class_id, base):
             faults.add(claim.place, _BURST)
 
 
-_BURST = (
-    f'burst_permille goes with peak_concurrency = "{FROM_SLO}" only; remove it or derive the concurrency.'
-)
+_BURST = f'burst_permille goes with peak_concurrency = "{FROM_SLO}" only; remove it or derive the concurrency.'
 
 
 def _integer_concurrency(class_id: str, base: Mapping[str, Value]) -> bool:
@@ -137,9 +131,7 @@ def check_claims(
     for claim in claims:
         table, _, key = claim.path.partition(".")
         if table in ("step_time", "model", "gpu") and table not in tables:
-            faults.add(
-                claim.place, f"sets {claim.path}, but the file has no [{table}]; add it or remove the axis."
-            )
+            faults.add(claim.place, f"sets {claim.path}, but the file has no [{table}]; add it or remove the axis.")
         elif table == "gpu" and key in GPU_MEMORY_KEYS and not given(claim.path):
             _missing(claim.path, faults, "")
 
@@ -148,17 +140,13 @@ def check_classes(class_ids: Sequence[str], faults: Faults) -> None:
     """Classes have distinct ids."""
     for class_id in dict.fromkeys(class_ids):
         if class_ids.count(class_id) > 1:
-            faults.add(
-                f"class.{class_id}", "two classes have this class_id, wanted distinct ones; rename one."
-            )
+            faults.add(f"class.{class_id}", "two classes have this class_id, wanted distinct ones; rename one.")
 
 
 def check_dims(axes: Sequence[Axis], faults: Faults) -> None:
     """Dimensions are distinct, and none has the name of a variable of the result file."""
     if len(axes) > MAX_AXES:
-        faults.add(
-            "axes", f"got {len(axes)} axes, wanted at most {MAX_AXES} with the standing ones; merge some."
-        )
+        faults.add("axes", f"got {len(axes)} axes, wanted at most {MAX_AXES} with the standing ones; merge some.")
     first: dict[str, Axis] = {}
     for axis in axes:
         earlier = first.setdefault(axis.dim, axis)
@@ -166,9 +154,7 @@ def check_dims(axes: Sequence[Axis], faults: Faults) -> None:
             what = f"its dimension {axis.dim} is that of axis {earlier.name} too"
             faults.add(f"axes.{axis.name}", f"{what}, wanted distinct ones; rename one.")
         if axis.dim in RESULT_NAMES:
-            faults.add(
-                f"axes.{axis.name}", f"{axis.dim} is a name of the result file, wanted another; rename it."
-            )
+            faults.add(f"axes.{axis.name}", f"{axis.dim} is a name of the result file, wanted another; rename it.")
 
 
 def check_scope(base: Mapping[str, Value], axes: Sequence[Axis], faults: Faults) -> None:
@@ -188,9 +174,7 @@ def check_scope(base: Mapping[str, Value], axes: Sequence[Axis], faults: Faults)
             values = [_values_of(path, axis, base) for path, axis in ((one, first), (two, second))]
             clash = next((value for value in values[0] if value in values[1]), None)
         if clash is not None:
-            faults.add(
-                two, f'got "{clash}", which {one} is too, wanted eight distinct identities; rename one.'
-            )
+            faults.add(two, f'got "{clash}", which {one} is too, wanted eight distinct identities; rename one.')
 
 
 def _values_of(path: str, axis: Axis | None, base: Mapping[str, Value]) -> dict[Value, None]:
@@ -222,6 +206,4 @@ def check_step_time(base: Mapping[str, Value], axes: Sequence[Axis], faults: Fau
         if not zero:
             return
     if all(base[path] == 0 for path in fixed):
-        faults.add(
-            "step_time", "some cell has all three coefficients 0, wanted a step that takes time; raise one."
-        )
+        faults.add("step_time", "some cell has all three coefficients 0, wanted a step that takes time; raise one.")

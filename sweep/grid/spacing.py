@@ -18,9 +18,7 @@ def normal(values: Sequence[int]) -> Values:
     if len(values) < SHORTEST_RANGE:
         return tuple(values)
     progression = range(values[0], values[-1] + 1, values[1] - values[0])
-    same = len(progression) == len(values) and (
-        isinstance(values, range) or tuple(progression) == tuple(values)
-    )
+    same = len(progression) == len(values) and (isinstance(values, range) or tuple(progression) == tuple(values))
     return progression if same else tuple(values)
 
 

@@ -2,7 +2,8 @@
 
 Files, in import order: `select` (`--at`), `cell` (one operating point by the reference), `rank` (feasible cells in an
 order), `around` (neighbours and holes), `nearest` (the smallest change that admits a cell), `obstacles` (what blocks
-all cells), `explain` (where open axes take their values from), `best`, `verify`,
+all cells), `explain` (where open axes take their values from), `best`, `certificate`
+(what decided every configuration), `verify`, `replay` (the largest point judged again), `relax` (what would help),
 `result` (the open file with all of these as methods),
 `common`, `matched`, `changes` and `diff` (two results against each other), `advice`, `summary`, and `labelled` (the
 same with xarray objects; imported by itself, since xarray is slow to import).

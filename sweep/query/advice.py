@@ -55,9 +55,7 @@ def rounding(grid: Grid, best: Point | None = None) -> list[str]:
     if added == 0 or (added * 1000 < _FELT_PERMILLE * step and not any(code in _TIMES for code in codes_of(stops))):
         return []
     where = "at the largest point" if best is not None else "in the first cell"
-    return [
-        f"in whole milliseconds a step of {milliseconds(step)} ms counts as {grouped(counted)} ms {where}"
-    ]
+    return [f"in whole milliseconds a step of {milliseconds(step)} ms counts as {grouped(counted)} ms {where}"]
 
 
 def step_ns(cell: Cell) -> int:

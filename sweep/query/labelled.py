@@ -93,9 +93,9 @@ class LabelledResult(Result):
 
         Returns:
             A row per value of y and a column per value of x. The other axes are scalar coordinates; `verdict`
-            (0 within, 1 rejected, 2 invalid) and `invalid_reason` are coordinates over both axes. Verdicts and reasons are uint8,
-            masks uint16 with flag attributes, numbers int64 (Python ints in an object array where one is beyond);
-            where a cell is invalid a number is the attribute `undefined_value`.
+            (0 within, 1 rejected, 2 invalid) and `invalid_reason` are coordinates over both axes. Verdicts and
+            reasons are uint8, masks uint16 with flag attributes, numbers int64 (Python ints in an object array where
+            one is beyond); where a cell is invalid a number is the attribute `undefined_value`.
         """
         return region_array(self.grid, find_region(self.grid, self.evaluation, x, y, at, show))
 

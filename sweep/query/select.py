@@ -151,9 +151,7 @@ def restricted(ev: Evaluation, selection: Selection) -> Evaluation:
     return ev.tile(selection.region)
 
 
-def configurations_at(
-    ev: Evaluation, selection: Selection, scale: int
-) -> Iterator[tuple[Evaluation, tuple[int, ...]]]:
+def configurations_at(ev: Evaluation, selection: Selection, scale: int) -> Iterator[tuple[Evaluation, tuple[int, ...]]]:
     """The selected configurations at one traffic scale, in blocks, each with the index of its first cell."""
     part = restricted(ev, selection)
     for region in dims_regions(part.lengths, configuration_dims(part)):

@@ -86,7 +86,7 @@ def _edges(cut: Array) -> Array:
 def _lookup(edges: Array) -> Array | None:
     """The positions of the integers from just below the first edge to the last, where they are few."""
     first, last = int(edges[0]), int(edges[-1])
-    if last - first >= LOOKUP_VALUES or first == _LEAST:
+    if last - first >= LOOKUP_VALUES or first == _LEAST or last == _MOST:
         return None
     return np.searchsorted(edges, np.arange(first - 1, last + 1), side="right")
 

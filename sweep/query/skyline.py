@@ -5,8 +5,7 @@ passes ranks, which order alike.
 
 Two columns need one sort. With more, rows are packed into boxes of neighbours: a box can hold a dominator of another
 only if its lower corner is ≤ the other's upper corner in every column, which of n boxes on a front only few are. (A
-random antichain of four columns, one core: 10^5 rows in 0.4 s, 10^6 rows in 7 s; comparing all pairs takes 20 s and
-half an hour.)
+random antichain of four columns, one core: 10^5 rows in half a second, 10^6 rows in seven.)
 """
 
 from __future__ import annotations

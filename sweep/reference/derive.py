@@ -139,9 +139,7 @@ def kv_bound_bytes(fields: Fields) -> int:
     if fields["contract.max_kv_bytes"] != "from-memory":
         return ints["contract.max_kv_bytes"]
     usable = ints["gpu.memory_bytes"] * ints["gpu.memory_utilization_permille"] // 1000
-    chunk_bytes = (
-        ints.get("gpu.activation_bytes_per_chunk_token", 0) * ints["scheduler.max_prefill_chunk_tokens"]
-    )
+    chunk_bytes = ints.get("gpu.activation_bytes_per_chunk_token", 0) * ints["scheduler.max_prefill_chunk_tokens"]
     per_gpu = (
         usable
         - ints["gpu.activation_bytes"]

@@ -182,12 +182,9 @@ def test_only_the_values_that_a_step_hits_must_be_within_the_bounds():
 
 
 def test_geometric_spacing_from_zero_is_a_fault():
-    faults = axis_faults(
-        '"gpu.reserved_bytes" = { start = 0, stop = 9, num = 3, spacing = "geometric" }', MODELS
-    )
+    faults = axis_faults('"gpu.reserved_bytes" = { start = 0, stop = 9, num = 3, spacing = "geometric" }', MODELS)
     assert faults == (
-        "axes.gpu.reserved_bytes.start: got 0, wanted at least 1 for geometric spacing;"
-        " raise it or use linear.",
+        "axes.gpu.reserved_bytes.start: got 0, wanted at least 1 for geometric spacing; raise it or use linear.",
     )
 
 
@@ -224,9 +221,7 @@ def test_the_base_takes_the_first_value_of_an_axis_that_always_sets_it():
     text = changed(MINIMAL, arrival_millirps=None)
     assert with_axes('"class.chat.arrival_rps" = [2]', text).base["class.chat.arrival_millirps"] == 2_000
     # a faulty axis is one fault, not a missing field too
-    assert (
-        len(axis_faults("prefill_share_permille = [0]", changed(MINIMAL, prefill_share_permille=None))) == 1
-    )
+    assert len(axis_faults("prefill_share_permille = [0]", changed(MINIMAL, prefill_share_permille=None))) == 1
 
 
 @pytest.mark.parametrize(
@@ -298,9 +293,7 @@ def test_step_time_zeros_are_found_over_all_combinations_of_axes():
 
 
 def test_integer_values_over_the_ratio_field_are_an_axis_and_texts_are_not():
-    assert with_axes('"model.kv_bytes_per_value" = [1, 2]', MODELS).axis(
-        "model.kv_bytes_per_value"
-    ).values == (1, 2)
+    assert with_axes('"model.kv_bytes_per_value" = [1, 2]', MODELS).axis("model.kv_bytes_per_value").values == (1, 2)
     (fault,) = axis_faults('"model.kv_bytes_per_value" = ["1/2"]', MODELS)
     assert "choice" in fault
 

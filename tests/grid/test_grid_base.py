@@ -117,11 +117,7 @@ def test_all_faults_come_at_once():
 )
 def test_an_unknown_key_comes_with_the_nearest_known_one(line, near):
     text = changed(MINIMAL, **{"[contract]": None}) if line.startswith("[contract]") else MINIMAL
-    text = (
-        text.replace("\nmax_total", f"\n{line}\nmax_total", 1)
-        if line.startswith("[contract]")
-        else text + line
-    )
+    text = text.replace("\nmax_total", f"\n{line}\nmax_total", 1) if line.startswith("[contract]") else text + line
     assert any(f"the nearest known one is {near};" in fault for fault in faults_of(text))
 
 
@@ -168,9 +164,7 @@ def test_a_ratio_is_exact_and_reduced(text, value):
     assert type(base["model.kv_bytes_per_value"]) is type(value)
 
 
-@pytest.mark.parametrize(
-    "text", ["0", "1025", '"0/1"', '"1/0"', '"1/1025"', "0.5", '"0.5"', "true", '"2"', '"-1/2"']
-)
+@pytest.mark.parametrize("text", ["0", "1025", '"0/1"', '"1/0"', '"1/1025"', "0.5", '"0.5"', "true", '"2"', '"-1/2"'])
 def test_what_is_no_ratio_within_bounds_is_a_fault(text):
     (fault,) = faults_of(changed(MODELS, kv_bytes_per_value=f"kv_bytes_per_value = {text}"))
     assert fault.startswith("model.kv_bytes_per_value: got ")
@@ -199,9 +193,7 @@ def test_a_field_that_no_model_derives_is_required(key):
 def test_capacity_stays_required_with_a_step_time_that_does_not_derive_it():
     (fault,) = faults_of(changed(MODELS, capacity=None))
     assert fault.startswith("scheduler.token_capacity_per_second: missing")
-    (fault,) = faults_of(
-        changed(MODELS, capacity='capacity = "from-steps"\n', scheduler_id='scheduler_id = "a"')
-    )[:1]
+    (fault,) = faults_of(changed(MODELS, capacity='capacity = "from-steps"\n', scheduler_id='scheduler_id = "a"'))[:1]
     assert 'wanted "from-step-time"' in fault
 
 

@@ -48,9 +48,7 @@ def test_quoted_nested_and_short_paths_in_a_set_mean_the_same():
 
 
 def test_identities_are_set_by_choices_only():
-    grid = with_axes(
-        '[[axes.engine]]\nname = "x"\nset = { "scheduler.scheduler_id" = "v2", scope.tokenizer = "t" }'
-    )
+    grid = with_axes('[[axes.engine]]\nname = "x"\nset = { "scheduler.scheduler_id" = "v2", scope.tokenizer = "t" }')
     assert grid.fields((0, 0, 0, 0, 0))["scheduler.scheduler_id"] == "v2"
     (fault,) = axis_faults('[[axes.engine]]\nname = "x"\nset = { "scheduler.scheduler_id" = "no blanks" }')
     assert fault.startswith("axes.engine.x.scheduler.scheduler_id: got")

@@ -25,15 +25,12 @@ HOSTILE = {
     "deep dotted key": ".".join("a" * 200_000) + " = 1",
     "deep quoted key": ".".join(['"a b"'] * 100_000) + " = 1",
     "deep header": "[axes." + ".".join("a" * 100_000) + "]",
-    "many unknown keys": MINIMAL
-    + "[scope]\n"
-    + "".join(f"key{number} = {number}\n" for number in range(20_000)),
+    "many unknown keys": MINIMAL + "[scope]\n" + "".join(f"key{number} = {number}\n" for number in range(20_000)),
     "many unknown tables": MINIMAL + "".join(f"[table{number}]\n" for number in range(9_000)),
     "many unknown axes": MINIMAL + "[axes]\n" + "".join(f"key{number} = [1]\n" for number in range(20_000)),
     "many classes": MINIMAL + '[[class]]\nclass_id = "chat"\n' * 50_000,
     "many bad values": MINIMAL + "[axes]\nmax_active_sequences = [" + "0," * 500_000 + "1" + "]",
-    "many bad choices": MINIMAL
-    + "".join(f"[[axes.a]]\nname = {n}\nset = {{ x{n} = 1 }}\n" for n in range(5_000)),
+    "many bad choices": MINIMAL + "".join(f"[[axes.a]]\nname = {n}\nset = {{ x{n} = 1 }}\n" for n in range(5_000)),
     "long key": MINIMAL + "[scope]\n" + "k" * 1_000_000 + " = 1",
     "long word": "# " + "a" * 2_000_000 + "\n" + "x" * 1_000_000,
     "control characters": MINIMAL + '[scope]\n"\\u001b[2J\\u0007" = 1',
@@ -72,9 +69,7 @@ def test_a_file_that_never_ends_is_refused():
         load_grid("/dev/zero")
 
 
-@pytest.mark.parametrize(
-    "effective", ["", "{}", "[]", "5", "null", '{"axes":5}', '{"axes":[{}]}', "[" * 100_000]
-)
+@pytest.mark.parametrize("effective", ["", "{}", "[]", "5", "null", '{"axes":5}', '{"axes":[{}]}', "[" * 100_000])
 def test_what_is_no_canonical_text_is_refused(effective):
     with pytest.raises(InputFault):
         grid_from_effective(effective)
@@ -104,9 +99,7 @@ def toml(value):
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from(MINIMAL.split("\n")[1:-1]), VALUES), min_size=1, max_size=5), st.data()
-)
+@given(st.lists(st.tuples(st.sampled_from(MINIMAL.split("\n")[1:-1]), VALUES), min_size=1, max_size=5), st.data())
 def test_any_value_anywhere_is_a_grid_or_sentences(changes, data):
     text = MINIMAL
     for line, value in changes:

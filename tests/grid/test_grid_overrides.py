@@ -35,17 +35,13 @@ def test_a_set_changes_the_base(option, path, value):
 
 def test_the_name_and_the_models_can_be_set():
     assert parse_grid(MINIMAL, [("set", "sweep.name=two words")]).name == "two words"
-    sets = [
-        ("set", f"step_time.{key}=1 ms") for key in ("base_ns", "per_sequence_ns", "per_prefill_token_ns")
-    ]
+    sets = [("set", f"step_time.{key}=1 ms") for key in ("base_ns", "per_sequence_ns", "per_prefill_token_ns")]
     (fault,) = faults_of(MINIMAL, *sets)
     assert fault.startswith("scheduler.iteration_time_ms: given, but [step_time] derives it")
 
 
 def test_from_memory_is_a_bare_text():
-    grid = parse_grid(
-        MODELS, [("set", "contract.max_kv_bytes=5 GB"), ("set", "contract.max_kv_bytes=from-memory")]
-    )
+    grid = parse_grid(MODELS, [("set", "contract.max_kv_bytes=5 GB"), ("set", "contract.max_kv_bytes=from-memory")])
     assert grid.from_memory
 
 
@@ -84,9 +80,7 @@ def test_the_ends_of_a_range_may_carry_units():
 
 
 def test_an_axis_that_exists_is_replaced_in_place_and_a_new_one_comes_last():
-    text = (
-        MINIMAL + '[axes]\nreplicas = [1, 2]\n"contract.max_ttft_ms" = [5, 6]\ntraffic_scale_permille = [1]\n'
-    )
+    text = MINIMAL + '[axes]\nreplicas = [1, 2]\n"contract.max_ttft_ms" = [5, 6]\ntraffic_scale_permille = [1]\n'
     grid = parse_grid(
         text,
         [
@@ -157,9 +151,7 @@ def test_a_bad_override_is_a_fault_whose_place_is_the_option(kind, option, reaso
 
 
 def test_faults_of_options_and_file_come_together():
-    faults = faults_of(
-        MINIMAL.replace("priority = 1", "priority = 0"), ("set", "replicas=0"), ("axis", "slots=[]")
-    )
+    faults = faults_of(MINIMAL.replace("priority = 1", "priority = 0"), ("set", "replicas=0"), ("axis", "slots=[]"))
     assert [fault.split(":")[0] for fault in faults] == [
         "--axis slots=[]",
         "--set replicas=0",

@@ -34,9 +34,7 @@ def values(low: int, high: int):
         st.integers(0, 10**6),
         st.integers(2, 9),
         st.sampled_from(["linear", "geometric"]),
-    ).map(
-        lambda t: f'{{ start = {t[0]}, stop = {min(high, t[0] + t[1])}, num = {t[2]}, spacing = "{t[3]}" }}'
-    )
+    ).map(lambda t: f'{{ start = {t[0]}, stop = {min(high, t[0] + t[1])}, num = {t[2]}, spacing = "{t[3]}" }}')
     return listed | stepped | spaced
 
 

@@ -133,9 +133,7 @@ def test_an_axis_that_nothing_depends_on_multiplies_the_count():
     twice = demand(Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))))
     assert [count for _, _, count in twice] == [2 * count for _, _, count in once]
     assert all(point["class.chat.priority"] == 3 for _, point, _ in twice)
-    ranked = demand(
-        Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))), (("maximize", "class.chat.priority"),)
-    )
+    ranked = demand(Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))), (("maximize", "class.chat.priority"),))
     assert ranked[0][0] == (7,)
 
 

@@ -232,9 +232,7 @@ PAIRS = {
     ),
     "arrivals out of range": (
         axes_grid(("axis", "traffic=[1000, 1000000000000, 900000000000000]")),
-        axes_grid(
-            ("axis", "traffic=[1000, 1000000000000, 900000000000000]"), ("set", "class.chat.arrival_millirps=1")
-        ),
+        axes_grid(("axis", "traffic=[1000, 1000000000000, 900000000000000]"), ("set", "class.chat.arrival_millirps=1")),
     ),
     "invalid becomes rejected": (
         models_grid(("axis", "chunk=256:2048:64"), ("set", "contract.max_ttft_ms=20")),

@@ -75,13 +75,13 @@ def test_a_shadow_covers_only_what_is_dominated(front, others, table, lookups):
 @settings(max_examples=200)
 def test_a_shadow_of_a_few_rows_covers_all_that_is_dominated(front, others):
     width = min(front.shape[1], others.shape[1])
-    front, others = front[:, :width], others[:, :width]
-    if front.shape[0] == 0 or min(front.min(), others.min(initial=0)) < LEAST + 2:
+    front, others = front[:, :width] // 4, others[:, :width] // 4  # the table says nothing of the two largest integers
+    if front.shape[0] == 0:
         return
     dominated = np.zeros(others.shape[0], dtype=bool)
     for row in front:
         dominated |= dominates(row, others)
-    assert (Shadow(front).covers(list(others.T)) == (dominated & (others < MOST).all(axis=1))).all() or MOST in others
+    assert (Shadow(front).covers(list(others.T)) == dominated).all()
 
 
 def test_a_shadow_takes_open_arrays():

@@ -138,9 +138,7 @@ def test_a_str_subclass_is_no_identity():
         changed(SHORT, class_id=MyStr("short"))
 
 
-@pytest.mark.parametrize(
-    "scope", [SCOPE[:7], (*SCOPE, "ninth"), list(SCOPE), None, (*SCOPE[:7], SCOPE[0]), "a" * 8]
-)
+@pytest.mark.parametrize("scope", [SCOPE[:7], (*SCOPE, "ninth"), list(SCOPE), None, (*SCOPE[:7], SCOPE[0]), "a" * 8])
 def test_scope_is_a_tuple_of_eight_distinct_identities(scope):
     with pytest.raises(RecordFault, match="scope"):
         changed(CONTRACT, scope=scope)

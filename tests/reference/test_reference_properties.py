@@ -18,9 +18,7 @@ SLOW_ENOUGH = settings(max_examples=150, deadline=None)
 def magnitude(lower, upper):
     """Integers of every size between the bounds, both ends often: first how many digits, then which."""
     digits = st.integers(len(str(lower)), len(str(upper)))
-    inside = digits.flatmap(
-        lambda count: st.integers(max(lower, 10 ** (count - 1)), min(upper, 10**count - 1))
-    )
+    inside = digits.flatmap(lambda count: st.integers(max(lower, 10 ** (count - 1)), min(upper, 10**count - 1)))
     return st.one_of(inside, st.sampled_from([lower, upper]))
 
 
@@ -90,9 +88,7 @@ def test_feasibility_is_a_prefix_along_traffic(drawn):
     """Once infeasible, more traffic never helps; scales 1, 2, 4, … and their neighbours."""
     fields, class_ids = drawn
     scales = sorted({min(10**15 + 1, 2**power + near) for power in range(51) for near in (0, 1)})
-    feasible = [
-        judge(fields | {"traffic.scale_permille": scale}, class_ids).violations == 0 for scale in scales
-    ]
+    feasible = [judge(fields | {"traffic.scale_permille": scale}, class_ids).violations == 0 for scale in scales]
     event(f"feasible at all: {any(feasible)}")
     assert feasible == sorted(feasible, reverse=True)
     assert not feasible[-1]
