@@ -38,6 +38,7 @@ def program(ctx: click.Context) -> None:
       sweep run grids/h100.toml
       sweep best h100.nc --at traffic=1000 --minimize max_active_sequences
       sweep explain h100.nc --at slots=64 --at traffic=1200
+      sweep region h100.nc --x slots --y share --at traffic=1000 --show limit
 
     \b
     Exit codes:

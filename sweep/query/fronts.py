@@ -2,7 +2,7 @@
 
 Only the axes that an objective or a bound depends on are walked; along the others all cells are equal and counted at
 once. Along traffic a block ends where its largest capacity does. And what the vectors found so far dominate
-(`sweep.query.shadow`) is dropped before it is taken out of the block, which is nearly all.
+(`sweep.query.shadow`), or a neighbour in the block does, is dropped before it is taken out of the block: nearly all.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Walk:
             if found is None:
                 continue
             waiting.append(found)
-            if sum(one.size for one in waiting) >= (0 if front is None else max(SMALL, front.size // 2)):
+            if sum(one.size for one in waiting) >= (0 if front is None else max(SMALL, 2 * front.size)):
                 front = _merged(waiting if front is None else [front, *waiting])
                 waiting = []
                 self._shadow = _shadow(front)
@@ -120,6 +120,8 @@ class Walk:
             candidates = ~shadow.covers(values)
             if not candidates.any():
                 return None, cells
+        if np.count_nonzero(candidates) > SMALL and feasible.shape == candidates.shape:
+            candidates &= feasible & ~_behind_a_neighbour(feasible, values)
         found = self._taken(tile.lengths, region, feasible, values, candidates)
         if found.size > SMALL:
             found = _merged([found])
@@ -177,6 +179,26 @@ def _open_labels(grid: Grid, selection: Selection, axis: int) -> Array:
 
 def _shadow(front: Front) -> Shadow | None:
     return None if len(front.columns) > MOST_COLUMNS else Shadow(np.stack(front.columns, axis=1))
+
+
+def _behind_a_neighbour(feasible: Array, values: Sequence[Array]) -> Array:
+    """Which cells of a block the next or the last feasible cell along an axis dominates: plateaus of whole numbers.
+
+    A dominator may go by its own one: of the cells that a chain of them ends in, one is kept.
+    """
+    behind = np.zeros(feasible.shape, dtype=bool)
+    for axis, length in enumerate(feasible.shape):
+        if length == 1:
+            continue
+        before, after = ((slice(None),) * axis + (part,) for part in (slice(None, -1), slice(1, None)))
+        varying = [one for one in values if one.shape[axis] > 1]
+        for one, other in ((before, after), (after, before)):
+            nowhere_worse, somewhere_better = feasible[one], np.zeros((1,) * feasible.ndim, dtype=bool)
+            for column in varying:
+                nowhere_worse = nowhere_worse & (column[one] <= column[other])
+                somewhere_better = somewhere_better | (column[one] < column[other])
+            behind[other] |= nowhere_worse & somewhere_better
+    return behind
 
 
 def _saturated(values: Array) -> Array:

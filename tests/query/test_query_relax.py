@@ -129,7 +129,7 @@ def demand_axis(naive, answer, relief, at):
 
 
 def test_drawn_grids():
-    looked_at = sum(demand(parse_grid(seeded_text(seed, cells=16))) for seed in range(600, 630))
+    looked_at = sum(demand(parse_grid(seeded_text(seed, cells=16))) for seed in range(600, 615))
     assert looked_at > 300
 
 
