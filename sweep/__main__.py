@@ -1,5 +1,5 @@
 """`python -m sweep` is the command `sweep`."""
 
-from sweep.cli.main import main
+from sweep.cli.start import start
 
-main()
+start()

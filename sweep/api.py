@@ -19,6 +19,7 @@ from sweep.query.common import Side
 from sweep.query.diff import DiffAnswer, find_diff
 from sweep.query.result import Result, explain_grid, open_result
 from sweep.query.select import At
+from sweep.store.target import refuse_grid_as_target
 
 __all__ = [
     "best_of_grid",
@@ -62,6 +63,7 @@ def run(
         progress: called with the cells done and all cells.
 
     Raises:
+        UsageFault: the output is the grid file itself.
         InputFault: the grid file is wrong. RefusedSize: the run would be too large.
         ResultFault: the file cannot be written. SelfCheckFault: kernels and reference disagree.
     """
@@ -69,6 +71,8 @@ def run(
         if isinstance(grid, Grid):
             raise UsageFault("run: a Grid has no file name; give output=… for the result file.")
         output = Path(Path(grid).stem + ".nc")
+    if not isinstance(grid, Grid):
+        refuse_grid_as_target(Path(grid), Path(output))
     loaded = grid if isinstance(grid, Grid) else load_grid(grid)
     ev = evaluation_of(loaded)
     planned = _planned(loaded, ev, store, materialize)

@@ -5,6 +5,7 @@ proven small: a number is measured (digits, exponent) before it is expanded, so 
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -26,6 +27,7 @@ _TIME_NS = {
     "min": 60 * 10**9,
     "h": 3_600 * 10**9,
 }
+_SPELLINGS = {"\N{MICRO SIGN}s": "us", "\N{GREEK SMALL LETTER MU}s": "us"}
 _SHARE_PERMILLE = {"%": 10, "‰": 1}
 
 SUFFIXES: Mapping[str, Mapping[str, Fraction]] = {
@@ -81,6 +83,18 @@ def printable(text: str, longest: int = 80) -> str:
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
+def odd_character(text: str) -> str | None:
+    """The first character of a text that is no printable one, by number and name; None where all are.
+
+    Spaces of any kind count as printable.
+    """
+    char = next((char for char in text if not char.isprintable() and unicodedata.category(char) != "Zs"), None)
+    if char is None:
+        return None
+    name = unicodedata.name(char, "")
+    return f"U+{ord(char):04X}" + (f" ({name})" if name else "")
+
+
 def shown(value: object) -> str:
     """A value of a parsed document as a message shows it, always short."""
     match value:
@@ -121,6 +135,7 @@ def from_text(text: str, unit: str) -> int:
     if match is None:
         raise UnitError(f"write an integer, or a number with one of {' '.join(suffixes)}")
     sign, integer, fraction, suffix = match.groups(default="")
+    suffix = _SPELLINGS.get(suffix, suffix)
     if suffix not in suffixes:
         raise UnitError(f"write one of {' '.join(suffixes)} after the number, or an integer of {word} without quotes")
     digits = integer.replace("_", "") + fraction

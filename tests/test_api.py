@@ -131,3 +131,10 @@ def test_the_grids_of_the_project_load_and_have_feasible_points():
         assert sweep.plan(grid).cells == grid.cells
         at = {"traffic": grid.axes[-1].values[0]} | {axis.name: axis.label(len(axis) // 2) for axis in grid.axes[1:2]}
         assert sweep.best_of_grid(grid, at).feasible, path.name
+
+
+def test_a_run_does_not_write_over_its_grid_file(tmp_path):
+    (tmp_path / "grid.toml").write_text(BASE, encoding="utf-8")
+    with pytest.raises(UsageFault, match="is the grid file itself"):
+        sweep.run(tmp_path / "grid.toml", tmp_path / "grid.toml", force=True)
+    assert (tmp_path / "grid.toml").read_text(encoding="utf-8") == BASE

@@ -48,11 +48,7 @@ def refuse_result(file: Path) -> None:
     Raises:
         InputFault: the file is HDF5.
     """
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(len(_HDF5_MAGIC))
-    except (OSError, ValueError):
-        return  # whoever reads it has the sentence for it
+    head = _head(file, len(_HDF5_MAGIC))
     if head == _HDF5_MAGIC:
         raise InputFault(
             f"{file}: is a result and a grid file (TOML) is wanted; give that one, or ask the result with `sweep best`."
@@ -66,9 +62,16 @@ def is_result(file: Path) -> bool:
     """
     if file.suffix == ".toml":
         return False
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(4096)
-    except (OSError, ValueError):
-        return file.suffix == ".nc"
+    head = _head(file, 4096)
     return head.startswith(_HDF5_MAGIC) or b"\0" in head or file.suffix == ".nc"
+
+
+def _head(file: Path, length: int) -> bytes:
+    """The first bytes of a regular file; nothing of any other: a pipe gives what it has only once."""
+    try:
+        if not file.is_file():
+            return b""
+        with file.open("rb") as stream:
+            return stream.read(length)
+    except (OSError, ValueError):
+        return b""

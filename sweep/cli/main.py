@@ -11,6 +11,7 @@ from sweep._version import __version__
 from sweep.cli.best import best
 from sweep.cli.completion import completion
 from sweep.cli.diff import diff
+from sweep.cli.encoding import HANDLER
 from sweep.cli.explain import explain
 from sweep.cli.frontier import frontier
 from sweep.cli.info import info
@@ -18,6 +19,7 @@ from sweep.cli.program import Program
 from sweep.cli.region import region
 from sweep.cli.relax import relax
 from sweep.cli.run import run
+from sweep.cli.signals import catch_signals
 from sweep.cli.verify import verify
 
 
@@ -46,10 +48,10 @@ def program(ctx: click.Context) -> None:
       1    what was asked to fail: verify differs, best --require finds nothing,
            diff --fail-on-regression finds one
       2    wrong usage: an unknown command, option, axis or value
-      3    a wrong grid file, or a size that is refused
+      3    a wrong grid file, or a size that is refused or too large for memory
       4    a result file missing, damaged or foreign, or one cannot be written
       5    the self-check of a run failed: a bug; nothing was written
-      130  interrupted
+      130  interrupted (129 and 143: by SIGHUP and SIGTERM)
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
@@ -61,8 +63,9 @@ for command in (run, best, explain, region, frontier, relax, verify, diff, info,
 
 
 def main() -> None:
-    """The entry point."""
+    """The command; `sweep.cli.start` calls it."""
+    catch_signals()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # ⌈ and ‰ must not fail on a terminal of another encoding
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=HANDLER)
     program.main(prog_name="sweep")

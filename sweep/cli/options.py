@@ -59,8 +59,26 @@ def change_options(command: Decorated) -> Decorated:
 
 
 def changes() -> list[tuple[str, str]]:
-    """The overrides of the command line, in the order typed."""
-    return [(name.rstrip("_"), text) for name, text in typed(("set_", "axis"))]
+    """The overrides of the command line, in the order typed.
+
+    Raises:
+        UsageFault: no equals sign; all faults at once. What the two sides are is the grid's to judge.
+    """
+    found = [(name.rstrip("_"), text) for name, text in typed(("set_", "axis"))]
+    faults = [
+        f"--{kind} {text}: wanted {_FORMS[kind]}; write it with an equals sign."
+        for kind, text in found
+        if "=" not in text
+    ]
+    if faults:
+        raise UsageFault(faults)
+    return found
+
+
+_FORMS = {
+    "set": "path=value, such as --set max_ttft_ms=300",
+    "axis": "name=values, such as --axis slots=8:64:8",
+}
 
 
 def at_option(command: Decorated) -> Decorated:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sweep.cli.program import discard
+from sweep.cli.encoding import fitted
+from sweep.cli.program import discard, stdout_sentence
 from sweep.errors import ResultFault
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ def write(text: str) -> None:
         raise
     except OSError as error:
         discard(sys.stdout)
-        raise ResultFault(
-            f"standard output: cannot be written ({error.strerror}); free its disk or send it elsewhere."
-        ) from error
+        raise ResultFault(stdout_sentence(error)) from error
 
 
 def write_json(answer: Any) -> None:
@@ -59,12 +58,17 @@ def page_size() -> tuple[int, int]:
 def write_page(sections: Sequence[Section], width: int | None = None) -> None:
     """A page for a person: with rules and colours on a terminal, plain in a pipe or a file.
 
+    Signs that the encoding of stdout has not are replaced before lines and columns are measured.
+
     Args:
         sections: the page.
         width: columns; default: those of the terminal, at most 80.
     """
     from sweep.report import plain
+    from sweep.report.blocks import mapped
 
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sections = mapped(sections, lambda text: fitted(text, encoding))
     if not _is_terminal(sys.stdout):
         write(plain.text_of(sections, width or plain.WIDTH))
         return

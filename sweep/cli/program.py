@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -9,9 +10,9 @@ from typing import IO, Any
 
 import click
 
-from sweep.errors import SweepError
+from sweep.cli.signals import stop_code, stop_word
+from sweep.errors import InputFault, ResultFault, SweepError
 
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What a shell reports for a process that SIGPIPE ended."""
 
@@ -43,12 +44,20 @@ class Program(click.Group):
         except click.ClickException as error:
             complain(_one_line(error))
             status = error.exit_code
-        except (click.Abort, KeyboardInterrupt):  # before the command was found
-            complain("interrupted; no file was written")
-            status = INTERRUPTED
+        except (click.Abort, KeyboardInterrupt) as error:  # before the command was found
+            cause = error.__cause__ if isinstance(error.__cause__, KeyboardInterrupt) else error
+            complain(f"{stop_word(cause)}; no file was written")
+            status = stop_code(cause)
         if not standalone_mode:
             return status
         sys.exit(status if isinstance(status, int) else 0)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the options; `--help` and `--version` are done here, and their output may fail."""
+        try:
+            return super().make_context(*args, **options)
+        except OSError as error:
+            raise click.exceptions.Exit(_unwritten(error)) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and turn its failure into sentences and `Exit`."""
@@ -60,13 +69,16 @@ class Program(click.Group):
             raise click.exceptions.Exit(error.exit_code) from error
         except KeyboardInterrupt as error:
             if sys.stderr is not None and sys.stderr.isatty():
-                click.echo(err=True)  # the terminal shows ^C on the line
-            written = ctx.meta.get(_WRITTEN)
-            complain(f"interrupted; {'no file was written' if written is None else f'{written} is complete'}")
-            raise click.exceptions.Exit(INTERRUPTED) from error
-        except BrokenPipeError as error:
-            discard(sys.stdout)
-            raise click.exceptions.Exit(BROKEN_PIPE) from error
+                with contextlib.suppress(OSError):  # a terminal that has hung up
+                    click.echo(err=True)  # the terminal shows ^C on the line
+            code, written = stop_code(error), ctx.meta.get(_WRITTEN)
+            complain(f"{stop_word(error)}; {'no file was written' if written is None else f'{written} is complete'}")
+            raise click.exceptions.Exit(code) from error
+        except MemoryError as error:
+            complain("not enough memory for this question; thin out an axis, or look at it with run --dry-run.")
+            raise click.exceptions.Exit(InputFault.exit_code) from error
+        except OSError as error:
+            raise click.exceptions.Exit(_unwritten(error)) from error
 
 
 def complain(sentence: str) -> None:
@@ -76,6 +88,26 @@ def complain(sentence: str) -> None:
         click.echo(line, err=True)
     except OSError:  # nobody reads stderr: the exit code still speaks
         discard(sys.stderr)
+
+
+def stdout_sentence(error: OSError) -> str:
+    """Why standard output took no more."""
+    return f"standard output: cannot be written ({error.strerror}); free its disk or send it elsewhere."
+
+
+def _unwritten(error: OSError) -> int:
+    """The exit code, after a sentence, where standard output takes no more; any other failure is a bug and goes on."""
+    if isinstance(error, BrokenPipeError):
+        discard(sys.stdout)
+        return BROKEN_PIPE
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None or frame.tb_frame.f_globals.get("__name__") != "click.utils":  # home of echo: help and version
+        raise error
+    discard(sys.stdout)
+    complain(stdout_sentence(error))
+    return ResultFault.exit_code
 
 
 def discard(stream: IO[str] | None) -> None:

@@ -11,6 +11,7 @@ from sweep.cli.files import refuse_result, warn
 from sweep.cli.options import InOrder, change_options, changes, json_option
 from sweep.cli.output import progress, write, write_json, write_page
 from sweep.cli.program import mark_written
+from sweep.cli.signals import raise_lost
 
 if TYPE_CHECKING:
     from sweep.grid.model import Grid
@@ -71,16 +72,25 @@ def run(
       sweep run grids/h100.toml --json | jq .best.point
     """
     from sweep import api
+    from sweep.store.target import refuse_grid_as_target
 
-    refuse_result(grid)
-    loaded = api.load_grid(grid, changes())
-    warn(loaded)
     target = output if output is not None else Path(f"{grid.stem}.nc")
+    overrides = changes()
+    refuse_result(grid)
+    refuse_grid_as_target(grid, target)
+    loaded = api.load_grid(grid, overrides)
+    warn(loaded)
     if dry_run:
         _dry_run(loaded, target, store, materialize, as_json)
         return
     with progress("judging", silent=quiet or as_json) as step:
-        summary = api.run(loaded, target, store, materialize, force, step)
+
+        def stoppable(done: int, total: int) -> None:
+            raise_lost()
+            if step is not None:
+                step(done, total)
+
+        summary = api.run(loaded, target, store, materialize, force, stoppable)
     mark_written(str(target))
     if as_json:
         from sweep.query.summary import run_as_json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -14,6 +15,16 @@ from sweep.kernels.nodes import Graph
 
 SHARED_VALUES = 2**21
 """A node with at most this many values over the whole grid is computed once and cut for every tile."""
+
+SHARED_BYTES = 2**29
+"""What all shared nodes together may take; beyond it only smaller nodes are shared."""
+
+TILE_VALUES = 2**20
+TILE_BYTES = 2**28
+"""A tile has at most this many cells, and fewer where its nodes would take more than this many bytes."""
+
+OBJECT_BYTES = 40
+"""Of a Python int in an array: a pointer and an object of 32 bytes."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,37 @@ class Evaluation:
 
     def shares(self, name: str) -> bool:
         """Whether tiles take a node from here instead of computing it for themselves."""
-        return self.size(name) <= SHARED_VALUES
+        return self.size(name) <= self.share_limit
+
+    @cached_property
+    def share_limit(self) -> int:
+        """The most values of a shared node: less than SHARED_VALUES where so many nodes would take SHARED_BYTES."""
+        sizes = sorted((size, name) for name in self.graph if (size := self.size(name)) <= SHARED_VALUES)
+        if OBJECT_BYTES * sum(size for size, _ in sizes) <= SHARED_BYTES:
+            return SHARED_VALUES
+        taken = 0
+        for size, name in sizes:
+            taken += size * self.width_bytes(name)
+            if taken > SHARED_BYTES:
+                return size - 1
+        return SHARED_VALUES
+
+    @cached_property
+    def tile_bytes_per_cell(self) -> int:
+        """What a tile's own nodes take per cell at most: those that are not shared."""
+        return sum(self.width_bytes(name) for name in self.graph if not self.shares(name))
+
+    @cached_property
+    def tile_values(self) -> int:
+        """How many cells a tile may have."""
+        return max(1, min(TILE_VALUES, TILE_BYTES // max(self.tile_bytes_per_cell, 1)))
+
+    def width_bytes(self, name: str) -> int:
+        """Bytes of one value of a node."""
+        proven = self.proof(name)
+        if isinstance(proven.range, Truth):
+            return 1
+        return 8 if proven.arithmetic == "int64" else OBJECT_BYTES
 
     def warm(self, names: list[str]) -> None:
         """Compute what tiles will share, before threads ask for it."""

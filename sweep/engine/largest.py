@@ -46,7 +46,7 @@ def capacity_blocks(ev: Evaluation) -> Iterator[tuple[tuple[slice, ...], Array]]
     Each block spans all axes but traffic, along which it has length 1.
     """
     dims = configuration_dims(ev)
-    for region in dims_regions(ev.lengths, dims):
+    for region in dims_regions(ev.lengths, dims, ev.tile_values):
         part = ev.tile(region)
         full = open_shape(part.lengths, dims)
         yield region, np.broadcast_to(narrowed(part.get(CAPACITY)), full)

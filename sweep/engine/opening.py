@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -89,6 +89,17 @@ def _input_name(grid: Grid, path: str) -> str:
     return f"class.{grid.class_ids.index(class_id)}.{field}"
 
 
+def int64_values(values: Sequence[int]) -> Array:
+    """The values of an axis as int64; a field's bounds keep them far inside.
+
+    `np.arange(start, stop, step)` takes its length from a float and is short by one on wide ranges; the length of a
+    Python range is exact, and start + step·i ≤ stop never leaves int64.
+    """
+    if isinstance(values, range):
+        return values.start + values.step * np.arange(len(values), dtype=np.int64)
+    return np.array(values, dtype=np.int64)
+
+
 def _point(value: int, rank: int) -> Array:
     return np.full((1,) * rank, value, dtype=np.int64)
 
@@ -105,10 +116,7 @@ def _numbers(name: str, value: Any) -> list[tuple[str, int]]:
 
 def _columns(grid: Grid, axis: Axis, path: str, name: str) -> list[tuple[str, Array]]:
     if not axis.is_choice and name != _WIDTH:
-        values = axis.values
-        if isinstance(values, range):
-            return [(name, np.arange(values.start, values.stop, values.step, dtype=np.int64))]
-        return [(name, np.array(values, dtype=np.int64))]
+        return [(name, int64_values(axis.values))]
     labelled = [axis.setting(i).get(path, grid.base.get(path)) for i in range(len(axis))]
     rows = [dict(_numbers(name, value)) for value in labelled]
     return [(key, np.array([row[key] for row in rows], dtype=np.int64)) for key in rows[0]]

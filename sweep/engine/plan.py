@@ -9,10 +9,9 @@ from math import prod
 from pathlib import Path
 
 from sweep.engine.catalogue import Quantity, quantities
-from sweep.engine.evaluate import SHARED_VALUES, Evaluation
+from sweep.engine.evaluate import Evaluation
 from sweep.engine.runs import RunMaker
 from sweep.errors import RefusedSize
-from sweep.exact.interval import Interval
 from sweep.grid.model import Grid
 from sweep.store.layout import slab_shape
 from sweep.units import grouped
@@ -110,7 +109,7 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
     planned = tuple(_planned(grid, ev, quantity, store) for quantity in quantities(ev))
     mask = materialize == "always" or (materialize == "auto" and grid.cells <= AUTO_MASK_CELLS)
     by_runs = RunMaker.suits(ev)
-    tile = slab_shape(grid.shape)
+    tile = slab_shape(grid.shape, ev.tile_values)
     if by_runs and not mask:
         tile = (*slab_shape(grid.shape[:-1], ROW_VALUES), grid.shape[-1])
     capacity = store == "all" or grid.configurations <= STORED_VALUES
@@ -126,7 +125,7 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
         capacity_stored=capacity,
         quantities=planned,
         stored_bytes=stored,
-        peak_bytes=_peak_bytes(ev, planned, prod(tile) if mask or not by_runs else 32 * ROW_VALUES),
+        peak_bytes=_peak_bytes(ev, prod(tile) if mask or not by_runs else 32 * ROW_VALUES),
     )
 
 
@@ -145,23 +144,13 @@ def _planned(grid: Grid, ev: Evaluation, quantity: Quantity, store: str) -> Plan
     )
 
 
-def _peak_bytes(ev: Evaluation, planned: tuple[PlannedQuantity, ...], tile_cells: int) -> int:
-    """Shared nodes, tiles in flight, and one block of a quantity with its temporaries.
-
-    An element costs 8 bytes in int64 and about 40 as a Python int (a pointer and an object of 32 bytes).
-    """
-    width = {"int64": 8, "object": 40}
-    shared = sum(
-        ev.size(name) * width[ev.proof(name).arithmetic]
-        if isinstance(ev.proof(name).range, Interval)
-        else ev.size(name)
-        for name in ev.graph
-        if ev.shares(name)
-    )
-    widest = max((width[p.arithmetic] for p in planned), default=8)
-    in_flight = (AHEAD + THREADS) * tile_cells * 2 + THREADS * tile_cells * 4 * widest
-    block = min(max((p.values for p in planned), default=0), SHARED_VALUES) * 6 * widest
-    return shared + in_flight + block
+def _peak_bytes(ev: Evaluation, tile_cells: int) -> int:
+    """Shared nodes, masks in flight, and the nodes of the tiles that are evaluated at once, with temporaries."""
+    shared = sum(ev.size(name) * ev.width_bytes(name) for name in ev.graph if ev.shares(name))
+    in_flight = (AHEAD + THREADS) * tile_cells * 2
+    # A kernel has a few temporaries beside its result; 6 · 8 bytes a cell were the most seen.
+    evaluated = THREADS * min(tile_cells, ev.tile_values) * (ev.tile_bytes_per_cell + 6 * 8)
+    return shared + in_flight + evaluated
 
 
 def free_bytes(path: Path) -> int:
@@ -174,13 +163,17 @@ def free_bytes(path: Path) -> int:
 
 def refuse(plan: Plan, free_disk_bytes: int) -> None:
     """Raise RefusedSize where the run would not end in reasonable time or on this disk, before anything is made."""
-    touched = plan.cells if plan.mask_stored or not plan.by_runs else 0
-    if touched > MAX_CELLS or plan.configurations > MAX_CONFIGURATIONS:
-        way = "use --materialize never, or " if plan.by_runs and plan.configurations <= MAX_CONFIGURATIONS else ""
+    if plan.configurations > MAX_CONFIGURATIONS:
         raise RefusedSize(
-            f"the grid has {grouped(plan.cells)} cells in {grouped(plan.configurations)} configurations; a run takes "
-            f"at most {grouped(MAX_CELLS)} written cells and {grouped(MAX_CONFIGURATIONS)} configurations: {way}thin "
-            f"out an axis, or look at it with --dry-run."
+            f"the grid has {grouped(plan.cells)} cells in {grouped(plan.configurations)} configurations, and a run "
+            f"takes at most {grouped(MAX_CONFIGURATIONS)} configurations: thin out an axis, or use --dry-run."
+        )
+    if plan.cells > MAX_CELLS and (plan.mask_stored or not plan.by_runs):
+        why = "written" if plan.mask_stored else "judged one by one (its loads are too large to be counted as runs)"
+        way = "use --materialize never, or " if plan.by_runs else ""
+        raise RefusedSize(
+            f"the grid has {grouped(plan.cells)} cells, and a run takes at most {grouped(MAX_CELLS)} that are {why}: "
+            f"{way}thin out an axis, or look at it with --dry-run."
         )
     if plan.stored_bytes > 64 * free_disk_bytes:
         # zlib brings a mask to a hundredth and figures to a tenth of their size; beyond 64 times nothing helps.

@@ -157,7 +157,7 @@ class _Job:
                 self._put(quantity.name, dims, region, values)
 
     def _blocks(self, quantity: Quantity, dims: Dims) -> Iterator[tuple[Region, Array]]:
-        for region in dims_regions(self.ev.lengths, dims):
+        for region in dims_regions(self.ev.lengths, dims, self.ev.tile_values):
             part = self.ev.tile(region)
             yield region, np.broadcast_to(part.get(quantity.node), open_shape(part.lengths, dims))
 
@@ -187,7 +187,7 @@ class _Job:
         else:
             self.recomputed.append(REASON)
         counts = np.zeros(len(INVALID_REASONS), dtype=np.int64)
-        for region in dims_regions(self.ev.lengths, dims):
+        for region in dims_regions(self.ev.lengths, dims, self.ev.tile_values):
             part = self.ev.tile(region)
             codes = reason_array(part, self.reported)
             counts += np.bincount(codes.reshape(-1), minlength=len(INVALID_REASONS))

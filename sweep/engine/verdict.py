@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from sweep.engine.evaluate import SHARED_VALUES, Evaluation
+from sweep.engine.evaluate import SHARED_VALUES, TILE_VALUES, Evaluation
 from sweep.engine.opening import Array, Dims, cut
 from sweep.exact.interval import Truth
 from sweep.kernels.nodes import BITS, RULES
@@ -24,10 +24,10 @@ def open_shape(lengths: tuple[int, ...], dims: Dims) -> tuple[int, ...]:
     return tuple(n if i in dims else 1 for i, n in enumerate(lengths))
 
 
-def dims_regions(lengths: tuple[int, ...], dims: Dims) -> Iterator[tuple[slice, ...]]:
-    """Tiles over some axes only; along the others a region is everything, since nothing depends on them."""
+def dims_regions(lengths: tuple[int, ...], dims: Dims, values: int = TILE_VALUES) -> Iterator[tuple[slice, ...]]:
+    """Tiles of about `values` cells over some axes; along the others a region is all, since nothing depends on them."""
     shape = open_shape(lengths, dims)
-    for region in slabs(shape, slab_shape(shape)):
+    for region in slabs(shape, slab_shape(shape, values)):
         yield tuple(s if i in dims else slice(None) for i, s in enumerate(region))
 
 
@@ -51,11 +51,11 @@ def reported_rules(ev: Evaluation) -> tuple[str, ...]:
 
 
 def _holds_first(ev: Evaluation, rule: str, lower: Sequence[str]) -> bool:
-    alone = any(ev.tile(region).get(rule).any() for region in dims_regions(ev.lengths, ev.dims(rule)))
+    alone = any(ev.tile(region).get(rule).any() for region in dims_regions(ev.lengths, ev.dims(rule), ev.tile_values))
     if not alone or not lower:
         return alone
     dims = frozenset[int]().union(*[ev.dims(name) for name in (rule, *lower)])
-    for region in dims_regions(ev.lengths, dims):
+    for region in dims_regions(ev.lengths, dims, ev.tile_values):
         part = ev.tile(region)
         first = part.get(rule)
         for name in lower:

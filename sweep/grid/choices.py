@@ -9,7 +9,7 @@ from sweep.grid.fields import LONGEST_TITLE, Value
 from sweep.grid.frozen import FrozenDict
 from sweep.grid.model import Choice
 from sweep.grid.paths import SHORT, STANDING, Target, known_paths, locate, millirps
-from sweep.units import shown
+from sweep.units import odd_character, shown
 
 SETTABLE = ("integer", "ratio", "identity")
 """Kinds of fields that a choice may set."""
@@ -60,11 +60,17 @@ def _check_axis_name(axis: str, place: str, faults: Faults) -> None:
     if locate(axis) is not None or axis in SHORT:
         faults.add(place, "an axis of choices has the name of a field, wanted a name of its own; rename it.")
     elif not _is_label(axis):
-        faults.add(place, f"got the name {shown(axis)}, wanted 1 to {LONGEST_TITLE} characters; rename it.")
+        wanted = f"1 to {LONGEST_TITLE} characters"
+        faults.add(place, f"got the name {shown(axis)}, wanted {wanted}; {_rename(axis)}.")
 
 
 def _is_label(text: object) -> TypeGuard[str]:
     return isinstance(text, str) and 0 < len(text) <= LONGEST_TITLE and text.isprintable()
+
+
+def _rename(text: object) -> str:
+    odd = odd_character(text) if isinstance(text, str) else None
+    return "rename it" if odd is None else f"take out the character {odd}"
 
 
 def _name(item: Mapping[str, object], index: int, place: str, names: dict[str, int], faults: Faults) -> str:
@@ -77,7 +83,7 @@ def _name(item: Mapping[str, object], index: int, place: str, names: dict[str, i
         faults.add(f"{place}[{index}].name", "missing, wanted a text; name the choice.")
     elif not _is_label(name):
         wanted = f"a text of 1 to {LONGEST_TITLE} characters on one line"
-        faults.add(f"{place}[{index}].name", f"got {shown(name)}, wanted {wanted}; rename it.")
+        faults.add(f"{place}[{index}].name", f"got {shown(name)}, wanted {wanted}; {_rename(name)}.")
     elif name in names:
         faults.add(f"{place}[{index}].name", f"got {shown(name)} again, wanted distinct names; rename one.")
     else:

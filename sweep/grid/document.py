@@ -4,7 +4,9 @@ The text is a stranger's: it is measured before it is parsed, and whatever tomll
 sentence.
 """
 
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -84,10 +86,16 @@ def read_text(path: Path) -> str:
     """The text of a grid file.
 
     Raises:
-        InputFault: missing, unreadable, too large, or not UTF-8.
+        InputFault: missing, unreadable, neither a regular file nor the pipe of standard input, too large, or not
+        UTF-8.
     """
     name = printable(str(path), 160)
     try:
+        if not _is_readable_kind(path.stat()):
+            raise InputFault(
+                f"{name}: is a folder, a device or a pipe, a regular file is wanted; give the path of a grid file, or"
+                " /dev/stdin with a pipe."
+            )
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
@@ -103,6 +111,16 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputFault(f"{name}: line {line} is not UTF-8; save the grid file as UTF-8 text.") from None
+
+
+def _is_readable_kind(found: os.stat_result) -> bool:
+    """Whether a grid may be read from it: a named pipe may wait for ever, a device never ends."""
+    if not stat.S_ISFIFO(found.st_mode):
+        return stat.S_ISREG(found.st_mode)
+    try:
+        return os.path.samestat(found, os.fstat(0))
+    except OSError:  # closed
+        return False
 
 
 def parse_toml(text: str, where: str) -> dict[str, object]:

@@ -58,10 +58,12 @@ class Faults:
 
     Attributes:
         origins: place in the file -> `--set …` or `--axis …`, where the command line gave that place's value.
+        places: where the faults are.
     """
 
     def __init__(self, origins: Mapping[str, str]) -> None:
         self.origins = origins
+        self.places: set[str] = set()
         self._sentences: list[str] = []
         self._count = self._dropped = 0
         self._only_sizes = True
@@ -73,6 +75,7 @@ class Faults:
         """One fault; the same sentence is said once."""
         self._only_sizes = self._only_sizes and size
         self._count += 1
+        self.places.add(place)
         text = f"{printable(self._named(place), 160)}: {sentence}"
         if len(self._sentences) >= MOST_REPORTED:
             self._dropped += 1

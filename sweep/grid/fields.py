@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from sweep.grid.faults import FieldError
 from sweep.records.bounds import CLASS_BOUNDS, CONTRACT_BOUNDS, IDENTITY, SCHEDULER_BOUNDS, SCOPE_KEYS
-from sweep.units import UNIT_WORDS, UnitError, grouped, whole
+from sweep.units import UNIT_WORDS, UnitError, grouped, odd_character, whole
 
 Value = int | str | bool | Fraction
 Kind = Literal["integer", "ratio", "identity", "flag", "title", "word"]
@@ -141,7 +141,8 @@ def _identity(field: Field, value: object) -> str:
 def _title(field: Field, value: object) -> str:
     # not isprintable(): that refuses harmless characters such as a no-break space
     if not isinstance(value, str) or len(value) > LONGEST_TITLE or re.search(r"[\x00-\x1f\x7f-\x9f]", value):
-        raise FieldError(value, field.wanted, "write such a text")
+        odd = odd_character(value) if isinstance(value, str) else None
+        raise FieldError(value, field.wanted, "write such a text" if odd is None else f"take out the character {odd}")
     return value
 
 

@@ -47,6 +47,7 @@ def load_grid(path: str | Path, overrides: Sequence[Override] = ()) -> Grid:
 
 def parse_grid(text: str, overrides: Sequence[Override] = (), where: str = "grid") -> Grid:
     """Validates the text of a grid file; `where` names it in a syntax error. See `load_grid`."""
+    text = text.removeprefix("\N{BYTE ORDER MARK}")  # some editors begin UTF-8 with it; TOML knows it not
     document = Document()
     faults = Faults(document.origins)
     document_of(parse_toml(text, where), faults, document)
@@ -146,7 +147,7 @@ def _base(document: Document, faults: Faults) -> tuple[str, FrozenDict]:
         raw = document.tables.get(table, {} if table in _WITH_DEFAULTS else None)
         if raw is None:
             if table in _ALWAYS:
-                faults.add(table, f"missing, wanted a table; add [{table}].")
+                faults.add(f"[{table}]", "missing, wanted a table; add it.")
             continue
         values = check_table(table, table, raw, faults)
         if table == "sweep":
@@ -158,7 +159,7 @@ def _base(document: Document, faults: Faults) -> tuple[str, FrozenDict]:
 
 def _class_base(document: Document, faults: Faults, base: dict[str, Value]) -> None:
     if not document.classes and "class" not in document.broken:
-        faults.add("class", "missing, wanted 1 to 64 request classes; add [[class]].")
+        faults.add("[[class]]", "missing, wanted 1 to 64 request classes; add it.")
     for index, raw in enumerate(document.classes):
         place = document.class_place(index)
         values = check_table("class", place, _with_millirps(raw, place, faults), faults)

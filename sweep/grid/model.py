@@ -100,7 +100,7 @@ class Axis:
                 return self.values.index(number)
         elif number in self._positions:
             return self._positions[number]
-        raise UsageFault(f"axis {self.name}: no value {shown(number)}; {self._near(number)}.")
+        raise UsageFault(f"axis {self.name}: no value {shown(number)}; {self.nearest(number)}.")
 
     @cached_property
     def _positions(self) -> dict[int | str, int]:
@@ -129,7 +129,8 @@ class Axis:
         except FieldError as error:
             raise UsageFault(f"axis {self.name}: {error}.") from None
 
-    def _near(self, number: int) -> str:
+    def nearest(self, number: int) -> str:
+        """What values of an integer axis are around a number that is none, as a message says it."""
         below = max((value for value in self._around(number) if value < number), default=None)
         above = min((value for value in self._around(number) if value > number), default=None)
         near = " and ".join(shown(value) for value in (below, above) if value is not None)

@@ -9,7 +9,7 @@ from sweep.grid.choices import is_choice_list
 from sweep.grid.document import Document, RawAxis
 from sweep.grid.faults import Faults
 from sweep.grid.paths import ALIASES, MILLIRPS, RPS, known_paths, locate, spelled
-from sweep.units import parse_decimal, shown
+from sweep.units import odd_character, parse_decimal, shown
 
 Override = tuple[str, str]
 """("set", "path=value") or ("axis", "name=values")."""
@@ -37,7 +37,9 @@ def apply_overrides(document: Document, overrides: Sequence[Override], faults: F
 def _set(document: Document, name: str, text: str, option: str, faults: Faults) -> None:
     ok, value = parse_value(text)
     if not ok:
-        faults.add(option, f"got {shown(text)}, wanted a TOML value; quote a text, close every bracket.")
+        odd = odd_character(text)
+        advice = "quote a text, close every bracket" if odd is None else f"take out the character {odd}"
+        faults.add(option, f"got {shown(text)}, wanted a TOML value; {advice}.")
         return
     found = _one_of(name, known_paths(document.class_ids, _ALL_KINDS), option, "path", faults)
     target = locate(found) if found else None

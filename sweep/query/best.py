@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sweep.engine.catalogue import quantities
@@ -18,6 +18,7 @@ from sweep.query.obstacles import Obstacles, obstacles
 from sweep.query.rank import Objective, objectives_of, ranked
 from sweep.query.select import At, Selection, select
 from sweep.records.wording import CLAIM
+from sweep.units import grouped
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,14 @@ def find_best(
         on_grid: take the traffic scale from the axis' own values.
 
     Raises:
-        UsageFault: an unknown axis, value or objective, or `top` below 1.
+        UsageFault: an unknown axis, value or objective, `top` below 1, or `on_grid` with a traffic off its axis.
     """
     if top < 1:
         raise UsageFault(f"--top {top}: the number of points is at least 1; leave --top out for one.")
     selection = select(grid, at)
     wanted = _wanted(grid, ev, objectives)
+    if on_grid:
+        _refuse_off_axis(grid, selection)
     own = ranked(grid, ev, selection, wanted, 1, on_grid=True)
     found = ranked(grid, ev, selection, wanted, top, on_grid)
     lengths = [s.stop - s.start for s in selection.region]
@@ -116,6 +119,10 @@ def find_best(
     cells = configurations * lengths[-1] if selection.scale_permille is None else configurations
     if not found:
         changes, why = smallest_changes(grid, ev, selection), obstacles(grid, ev, selection)
+        if selection.scale_permille is None:  # none of the axis' own values; between or below them there may be one
+            exact = ranked(grid, ev, selection)
+            carried = cell_at(grid, exact[0].index, exact[0].scale_permille) if exact else None
+            why = replace(why, carried=carried)
         return BestAnswer(None, None, None, (), {}, cells, configurations, (), selection, changes, why)
     first = found[0]
     points = tuple(cell_at(grid, point.index, point.scale_permille) for point in found)
@@ -130,6 +137,13 @@ def find_best(
         top=points,
         selection=selection,
     )
+
+
+def _refuse_off_axis(grid: Grid, selection: Selection) -> None:
+    """Raise UsageFault where the traffic is fixed at what is no value of its axis."""
+    axis, scale = grid.axes[-1], selection.scale_permille
+    if scale is not None and scale not in axis.values:
+        raise UsageFault(f"--on-grid: {grouped(scale)} is no value of the traffic axis; {axis.nearest(scale)}.")
 
 
 def _wanted(grid: Grid, ev: Evaluation, objectives: Sequence[tuple[str, str]]) -> tuple[Objective, ...]:

@@ -61,7 +61,7 @@ def causes(grid: Grid, ev: Evaluation, selection: Selection) -> Causes:
     part = restricted(ev, selection)
     dims = configuration_dims(part)
     counts = np.zeros(_BLOCKED + len(VIOLATION_CODES), dtype=np.int64)
-    for region in dims_regions(part.lengths, dims):
+    for region in dims_regions(part.lengths, dims, part.tile_values):
         tile = part.tile(region)
         codes = np.full(open_shape(tile.lengths, dims), _RANGE, dtype=np.uint8)
         _set_limits(tile, codes)

@@ -16,7 +16,7 @@ import numpy as np
 from sweep.engine.ahead import ordered
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, at_scales
-from sweep.engine.opening import Array, cut
+from sweep.engine.opening import Array, cut, int64_values
 from sweep.errors import RefusedSize
 from sweep.grid.model import Grid
 from sweep.kernels.nodes import SCALE
@@ -173,8 +173,7 @@ def _open_labels(grid: Grid, selection: Selection, axis: int) -> Array:
     values = grid.axes[axis].values[selection.region[axis]]
     if axis == rank - 1 and selection.scale_permille is not None:
         values = (selection.scale_permille,)
-    plain = np.arange(values.start, values.stop, values.step) if isinstance(values, range) else np.array(values)
-    return plain.reshape([-1 if i == axis else 1 for i in range(rank)])
+    return int64_values(values).reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
 def _shadow(front: Front) -> Shadow | None:

@@ -16,7 +16,7 @@ import xarray as xr
 from sweep.engine.catalogue import MASK_TEXT, mask_attributes, quantities, reason_attributes
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, at_scales, limiting_masks
-from sweep.engine.opening import Array, Dims
+from sweep.engine.opening import Array, Dims, int64_values
 from sweep.engine.verdict import MaskMaker, open_shape, reason_array, reported_rules, union_dims
 from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
@@ -175,9 +175,7 @@ def region_array(grid: Grid, answer: RegionAnswer) -> xr.DataArray:
 
 def labels_of(axis: Axis) -> Array:
     """The coordinate of an axis: int64, or the names of its choices."""
-    if isinstance(axis.values, range):
-        return np.arange(axis.values.start, axis.values.stop, axis.values.step)
-    return np.array(axis.labels, dtype=None if axis.is_choice else np.int64)
+    return np.array(axis.labels) if axis.is_choice else int64_values(axis.values)
 
 
 def open_result(path: str | Path, slo: Slo | None = None) -> LabelledResult:

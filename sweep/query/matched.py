@@ -93,7 +93,7 @@ class Walk:
     def run(self) -> None:
         """Walk every block."""
         ev = self.theirs.evaluation
-        for region in dims_regions(ev.lengths, configuration_dims(ev)):
+        for region in dims_regions(ev.lengths, configuration_dims(ev), ev.tile_values):
             parts = [side.evaluation.tile(region) for side in (self.mine, self.theirs)]
             self._block(tuple(s.start or 0 for s in region), parts[0], parts[1])
 

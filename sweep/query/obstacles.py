@@ -71,11 +71,12 @@ class Obstacles:
     inequality: str | None
     """What a configuration must satisfy not to be invalid for the commonest reason, where there is a short text."""
     within: int
-    """Configurations that are feasible at that scale: only where the axis has it not and its own values are wanted."""
+    """Configurations that are feasible at that scale: none."""
     violations: tuple[Obstacle, ...]
     """Those that hit a configuration, in the order of their bits."""
     carried: Cell | None
-    """Where the traffic was fixed: the largest point that the selection has at any other traffic."""
+    """Where the traffic was fixed, or to be one of its axis' own values: the largest point that the selection has at
+    any other traffic."""
 
     @property
     def all_invalid(self) -> bool:

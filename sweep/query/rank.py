@@ -12,7 +12,7 @@ import numpy as np
 from sweep.engine.catalogue import quantities
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, CHUNK, SHARE, SLOTS, at_scales, capacity_blocks, configuration_dims
-from sweep.engine.opening import Array
+from sweep.engine.opening import Array, int64_values
 from sweep.engine.plan import MAX_CELLS, MAX_CONFIGURATIONS
 from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
@@ -186,13 +186,12 @@ def _floor_blocks(ev: Evaluation) -> Iterator[Block]:
 
 def traffic_values(grid: Grid) -> Array:
     """The traffic axis' values, int64."""
-    values = grid.axes[-1].values
-    return np.arange(values.start, values.stop, values.step) if isinstance(values, range) else np.array(values)
+    return int64_values(grid.axes[-1].values)
 
 
 def _cell_blocks(ev: Evaluation) -> Iterator[Block]:
     axis = _traffic(ev)
-    for region in slabs(ev.lengths, slab_shape(ev.lengths)):
+    for region in slabs(ev.lengths, slab_shape(ev.lengths, ev.tile_values)):
         part = ev.tile(region)
         scales = axis[region[-1]].reshape((1,) * (len(region) - 1) + (-1,))
         yield Block(_starts(region), part.get(CAPACITY) >= scales, scales, part)

@@ -150,7 +150,7 @@ def largest_under(ev: Evaluation, selection: Selection, changes: Sequence[Loosen
     part = restricted(ev, selection)
     dims = configuration_dims(part)
     best: list[Point | None] = [None] * len(changes)
-    for region in dims_regions(part.lengths, dims):
+    for region in dims_regions(part.lengths, dims, part.tile_values):
         tile = part.tile(region)
         offset = tuple((s.start or 0) + base for s, base in zip(region, selection.offset, strict=True))
         for number, change in enumerate(changes):

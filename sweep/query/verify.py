@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 
 from sweep.engine.catalogue import quantities
-from sweep.engine.check import corner_indices, drawn_indices, expected
+from sweep.engine.check import MAX_CORNERS, corner_indices, drawn_indices, expected
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, limiting_masks
 from sweep.engine.opening import Array
@@ -54,7 +54,8 @@ def verify(
     Args:
         file: the open result.
         ev: the evaluation of its grid.
-        sample: how many random cells, drawn from the grid's digest; the corners come on top.
+        sample: how many random cells, drawn from the grid's digest; the corners come on top. As many as the grid has,
+            or more, are all cells.
         all_cells: judge every cell instead.
         progress: called with the cells judged and all cells.
 
@@ -65,14 +66,14 @@ def verify(
     file.check_digest()
     file.check_coordinates()
     grid = file.grid
-    if all_cells:
+    todo: Iterable[Region]
+    if all_cells or sample >= grid.cells:
         shape = slab_shape(grid.shape, _TILE_CELLS)
-        todo: Iterable[Region] = slabs(grid.shape, shape)
+        todo = slabs(grid.shape, shape)
         total = grid.cells
     else:
-        cells = dict.fromkeys([*corner_indices(grid), *drawn_indices(grid, sample, "verify")])
-        todo = (tuple(slice(i, i + 1) for i in cell) for cell in cells)
-        total = len(cells)
+        todo = _sample(grid, sample)
+        total = sample + min(2 ** sum(length > 1 for length in grid.shape), MAX_CORNERS)
     checker = _Checker(file, grid, ev)
     for region in todo:
         checker.check(region)
@@ -80,7 +81,18 @@ def verify(
             progress(checker.checked, total)
         if len(checker.differences) >= MAX_DIFFERENCES:
             break
+    if progress is not None and checker.checked < total:
+        progress(total, total)  # cells that were drawn twice are judged once
     return VerifyAnswer(checker.checked, tuple(checker.differences[:MAX_DIFFERENCES]))
+
+
+def _sample(grid: Grid, sample: int) -> Iterator[Region]:
+    """The corners and so many drawn cells, each once, drawn one by one."""
+    seen: set[tuple[int, ...]] = set()
+    for cell in chain(corner_indices(grid), drawn_indices(grid, sample, "verify")):
+        if cell not in seen:
+            seen.add(cell)
+            yield tuple(slice(i, i + 1) for i in cell)
 
 
 class _Checker:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sweep.records.wording import CLAIM_SENTENCE
@@ -63,6 +63,23 @@ def table(
     numbers = frozenset(right)
     columns = tuple(Column(head, at in numbers) for at, head in enumerate(heads))
     return Table(columns, tuple(tuple(row) for row in rows), frozenset(alerts))
+
+
+def mapped(sections: Iterable[Section], change: Callable[[str], str]) -> list[Section]:
+    """The same page with every text changed."""
+    return [
+        Section(change(section.title), tuple(_mapped(block, change) for block in section.blocks))
+        for section in sections
+    ]
+
+
+def _mapped(block: Paragraph | Table | Picture, change: Callable[[str], str]) -> Paragraph | Table | Picture:
+    if isinstance(block, Paragraph):
+        return replace(block, text=change(block.text))
+    if isinstance(block, Picture):
+        return Picture(tuple(tuple((change(text), tone) for text, tone in line) for line in block.lines))
+    columns = tuple(replace(column, head=change(column.head)) for column in block.columns)
+    return replace(block, columns=columns, rows=tuple(tuple(change(text) for text in row) for row in block.rows))
 
 
 CLAIM = Section("", (Paragraph(CLAIM_SENTENCE, "note"),))

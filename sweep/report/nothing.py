@@ -13,7 +13,14 @@ from sweep.units import grouped
 
 
 def nothing_sentence(answer: BestAnswer) -> str:
-    """That nothing is feasible, in one sentence."""
+    """That nothing is feasible, in one sentence; where only the traffic axis' own values are not, that."""
+    why = answer.obstacles
+    if answer.selection.scale_permille is None and why is not None and why.carried is not None:
+        configurations = counted(answer.configurations, "configuration")
+        return (
+            f"none of the traffic axis' own values is feasible in any of {configurations} "
+            f"({counted(answer.cells, 'cell')}); the exact largest scale is {traffic_in_words(why.carried)}"
+        )
     return (
         f"nothing is feasible: none of {counted(answer.configurations, 'configuration')} "
         f"({counted(answer.cells, 'cell')}) is within all bounds"
@@ -27,21 +34,19 @@ def nothing(answer: BestAnswer) -> list[Section]:
     if why is None:
         return [Section("", (head,))]
     first = Section("", (head, *_other_traffic(answer, why)))
-    if why.within:
-        return [first]
     if why.all_invalid:
         return [first, Section("", tuple(_all_invalid(why)))]
     return [first, _blocking(why), *_changes(answer)]
 
 
 def _other_traffic(answer: BestAnswer, why: Obstacles) -> list[Paragraph]:
-    """What the rest of the question carries where the traffic was fixed."""
+    """What is carried at another traffic than was asked for."""
     scale = answer.selection.scale_permille
     if scale is None:
-        return []
-    if why.within:
-        what = f"{counted(why.within, 'configuration')} would be feasible at {grouped(scale)} ‰"
-        return [Paragraph(f"{what}, which is no value of the traffic axis: leave --on-grid out.")]
+        if why.carried is None:
+            return []
+        text = f"Between or below the axis' own values the largest is at {coordinates(why.carried.point)}."
+        return [Paragraph(text, "good"), rates(why.carried)]
     if why.carried is None:
         return [Paragraph("No lower traffic is feasible either.")]
     most = traffic_in_words(why.carried)

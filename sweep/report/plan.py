@@ -27,7 +27,7 @@ def plan_page(grid: Grid, plan: Plan, refusal: str | None = None) -> list[Sectio
         ("tiles", f"{grouped(plan.tiles)} of at most {tile}"),
         ("violation mask", mask),
         ("traffic capacities", capacity),
-        ("file", f"at most {bytes_text(plan.stored_bytes)} before compression"),
+        ("values stored", f"at most {bytes_text(plan.stored_bytes)} before compression"),
         ("memory", f"at most about {bytes_text(plan.peak_bytes)} of arrays at once"),
     ]
     rows = [_row(planned) for planned in plan.quantities]

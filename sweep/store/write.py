@@ -77,6 +77,7 @@ class ResultWriter:
     def __init__(self, target: Path, grid: Grid, force: bool = False) -> None:
         self._named = Path(target)
         self._grid = grid
+        self._force = force
         self._target = check_target(self._named, grid.sha256, force)
         self._variables: dict[str, Variable] = {}
         self._shapes: dict[str, tuple[int, ...]] = {}
@@ -164,6 +165,7 @@ class ResultWriter:
         """Write the global attributes, close, seal, flush and rename: the result appears under its name.
 
         Raises:
+            ResultFault: meanwhile a file is there that only `force` may replace.
             ValueError: a variable is not wholly written, or an attribute is the store's own (a bug of the
             caller).
         """
@@ -179,7 +181,7 @@ class ResultWriter:
                 self._dataset.setncattr(key, value)
             self._dataset.close()
             self._dataset = None
-            commit_partial(self._partial, self._target)
+            commit_partial(self._partial, self._target, self._grid.sha256, self._force)
             self._partial = None
         self.results_sha256 = results_sha256
 

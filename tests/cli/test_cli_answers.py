@@ -82,8 +82,18 @@ def test_too_much_traffic_names_what_is_carried(invoke, tiny_nc):
 
 
 def test_traffic_off_the_axis_with_on_grid(invoke, tiny_nc):
-    _, out, _ = invoke("best", tiny_nc, "--at", "traffic=501", "--on-grid")
-    assert "leave --on-grid out" in " ".join(out.split())
+    code, out, err = invoke("best", tiny_nc, "--at", "traffic=501", "--on-grid")
+    wanted = "sweep: --on-grid: 501 is no value of the traffic axis; its nearest values are 500 and 1 000.\n"
+    assert (code, out, err) == (2, "", wanted)
+
+
+def test_an_axis_above_the_largest_scale_does_not_say_that_nothing_is_feasible(invoke, tiny):
+    code, out, _ = invoke("best", tiny, "--axis", "traffic=[900_000, 950_000]", "--on-grid")
+    text = " ".join(out.split())
+    assert code == 0
+    assert "othing is feasible" not in text
+    assert "None of the traffic axis' own values is feasible" in text
+    assert "the exact largest scale is" in text
 
 
 def test_every_cell_invalid_says_why_with_numbers_and_gives_no_advice_on_bounds(invoke, tiny):

@@ -181,10 +181,29 @@ def test_an_encoding_without_the_characters_is_no_error(process, tiny):
     assert "tiny [red]\\u540d[/red]" in done.stdout
 
 
-def test_ctrl_c_leaves_no_file(tiny):
-    """17 982 million cells take the better part of a minute; the interrupt comes once the writer has begun."""
+@pytest.mark.parametrize(
+    ("sent", "code", "word"),
+    [
+        ([signal.SIGINT], 130, "interrupted"),
+        ([signal.SIGINT] * 3, 130, "interrupted"),
+        ([signal.SIGTERM], 143, "terminated"),
+        ([signal.SIGHUP, signal.SIGINT], 129, "hung up"),
+    ],
+    ids=["ctrl-c", "three", "term", "hup"],
+)
+def test_a_signal_leaves_no_file(tiny, sent, code, word):
+    """86 million configurations take the better part of a minute; the signal comes once the writer has begun."""
     folder = tiny.parent
-    axes = ("--axis", "traffic=1:100_000:1", "--axis", "share=1:999:1", "--axis", "slots=1:90:1")
+    axes = (
+        "--axis",
+        "traffic=1:100_000:1",
+        "--axis",
+        "share=1:999:1",
+        "--axis",
+        "slots=1:90:1",
+        "--axis",
+        "chunk=1:480:1",
+    )
     command = [sys.executable, "-m", "sweep", "run", "tiny.toml", "--materialize", "never", *axes]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -193,7 +212,68 @@ def test_ctrl_c_leaves_no_file(tiny):
         until = time.monotonic() + 60
         while len(list(folder.iterdir())) < 2 and child.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
-        child.send_signal(signal.SIGINT)
+        for number in sent:
+            child.send_signal(number)
+            time.sleep(0.005)
         out, err = child.communicate(timeout=60)
-    assert (child.returncode, out, err) == (130, "", "sweep: interrupted; no file was written\n")
+    assert (child.returncode, out, err) == (code, "", f"sweep: {word}; no file was written\n")
     assert [path.name for path in folder.iterdir()] == ["tiny.toml"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("args", [["--help"], ["run", "--help"], ["--version"]])
+def test_help_into_a_full_disk(process, args):
+    with Path("/dev/full").open("w") as full:
+        done = process(*args, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 4
+    assert len(_lines(done.stderr)) == 1
+    assert "standard output: cannot be written" in done.stderr
+
+
+def test_too_little_memory_is_one_sentence(invoke, tiny, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(api, "run", fail)
+    code, out, err = invoke("run", tiny)
+    assert (code, out) == (3, "")
+    assert len(_lines(err)) == 1
+    assert "not enough memory" in err
+
+
+@pytest.mark.parametrize("name", ["tiny.toml", "link.nc", "folder/../tiny.toml"])
+@pytest.mark.parametrize("flags", [[], ["--force"], ["--dry-run"]])
+def test_the_grid_file_is_no_target(invoke, tiny, name, flags):
+    (tiny.parent / "folder").mkdir()
+    (tiny.parent / "link.nc").symlink_to(tiny)
+    before = tiny.read_bytes()
+    code, out, err = invoke("run", "tiny.toml", "-o", name, *flags)
+    assert (code, out, tiny.read_bytes()) == (2, "", before)
+    assert "is the grid file itself" in _lines(err)[0]
+
+
+def test_set_and_axis_want_an_equals_sign(invoke, tiny):
+    for command in ("run", "best"):
+        code, out, err = invoke(command, tiny, "--set", "foo", "--axis", "bar")
+        assert (code, out) == (2, "")
+        assert [line.split(":")[1] for line in _lines(err)] == [" --set foo", " --axis bar"]
+    assert invoke("run", tiny, "--set", "max_ttft_ms=x")[0] == 3
+
+
+def test_a_grid_from_a_pipe(process, tiny):
+    text = tiny.read_text(encoding="utf-8")
+    done = process("best", "/dev/stdin", "--json", input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == process("best", tiny, "--json").stdout
+
+
+def test_ascii_pages_have_words_for_signs_and_straight_columns(process, tiny):
+    plain = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for args in (["best", tiny], ["explain", tiny], ["best", tiny, "--set", "max_ttft_ms=50"]):
+        whole = process(*args, env={"PYTHONIOENCODING": "utf-8"}).stdout
+        shown = process(*args, env=plain).stdout
+        assert shown.isascii()
+        assert "\\u" not in shown.replace("\\u540d", "")  # of the grid's name
+        assert max(map(len, shown.splitlines())) <= max(80, *map(len, whole.splitlines()))
+        if "‰" in whole:
+            assert "permille" in shown

@@ -77,7 +77,7 @@ def test_reasons_capacities_and_the_largest_point_do_not_depend_on_blocks(grid, 
     _, reasons, capacity, limiting, best = untiled(grid)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate, "SHARED_VALUES", shared)
-        patch.setattr(verdict, "slab_shape", lambda shape: slab_shape(shape, values, chunk_shape(shape, values)))
+        patch.setattr(verdict, "slab_shape", lambda shape, _: slab_shape(shape, values, chunk_shape(shape, values)))
         ev = evaluation_of(grid)
         blocks = list(capacity_blocks(ev))
         event(f"more than one block: {len(blocks) > 1}")

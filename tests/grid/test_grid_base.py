@@ -1,11 +1,12 @@
 """Tables, units, defaults, bounds, missing and unknown keys, rules over several fields."""
 
 import copy
+import os
 import pickle
 from fractions import Fraction
 
 import pytest
-from grid_texts import MINIMAL, MODELS, changed, faults_of
+from grid_texts import MINIMAL, MODELS, axis_faults, changed, faults_of
 
 from sweep.errors import InputFault
 from sweep.grid import load_grid, parse_grid
@@ -128,7 +129,7 @@ def test_a_missing_table_is_one_fault(table):
     start = lines.index(header)
     end = next((i for i in range(start + 1, len(lines)) if lines[i].startswith("[")), len(lines))
     (fault,) = faults_of("\n".join(lines[:start] + lines[end:]))
-    assert fault.startswith(f"{table}: missing")
+    assert fault.startswith(f"{header}: missing")
 
 
 @pytest.mark.parametrize("header", ["sweep", "contract", "scheduler", "axes", "class", "gpu"])
@@ -284,8 +285,41 @@ def test_an_unreadable_file_is_one_sentence(tmp_path, content, sentence):
 
 
 def test_a_folder_is_no_grid_file(tmp_path):
-    with pytest.raises(InputFault, match="cannot be read"):
+    with pytest.raises(InputFault, match="is a folder"):
         load_grid(tmp_path)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_pipe_or_a_device_is_no_grid_file(tmp_path, make):
+    make(tmp_path / "grid.toml")
+    with pytest.raises(InputFault, match="is a folder, a device or a pipe, a regular file is wanted"):
+        load_grid(tmp_path / "grid.toml")
+
+
+def test_a_byte_order_mark_is_read_over(tmp_path):
+    (tmp_path / "grid.toml").write_text(MINIMAL, encoding="utf-8-sig")
+    found = load_grid(tmp_path / "grid.toml")
+    assert (found, found.text) == (parse_grid(MINIMAL), MINIMAL)
+
+
+def test_an_empty_file_misses_tables_by_their_headers():
+    faults = faults_of("")
+    assert faults[0] == "[sweep]: missing, wanted a table; add it."
+    assert any(fault.startswith("[[class]]: missing") for fault in faults)
+
+
+def test_a_refused_character_is_named():
+    (fault,) = faults_of(MINIMAL, ("set", 'sweep.name="a\\u0007b"'))
+    assert "take out the character U+0007" in fault
+    (fault,) = axis_faults('[[axes.a]]\nname = "x\\u202Ey"\nset = { "class.chat.priority" = 2 }')
+    assert "take out the character U+202E (RIGHT-TO-LEFT OVERRIDE)" in fault
+    (fault,) = faults_of(MINIMAL, ("set", "sweep.name=x\u200fy"))
+    assert "take out the character U+200F (RIGHT-TO-LEFT MARK)" in fault
+
+
+def test_too_many_axes_are_one_fault():
+    choices = "".join(f'[[axes.a{n}]]\nname = "x"\nset = {{ "class.chat.priority" = 2 }}\n' for n in range(40))
+    assert len([fault for fault in axis_faults(choices) if fault.startswith("axes: ")]) == 1
 
 
 def test_a_missing_arrival_names_both_spellings():

@@ -34,7 +34,7 @@ HOSTILE = {
     "long key": MINIMAL + "[scope]\n" + "k" * 1_000_000 + " = 1",
     "long word": "# " + "a" * 2_000_000 + "\n" + "x" * 1_000_000,
     "control characters": MINIMAL + '[scope]\n"\\u001b[2J\\u0007" = 1',
-    "byte order mark": "\ufeff" + MINIMAL,
+    "two byte order marks": "\ufeff\ufeff" + MINIMAL,
     "huge step": MINIMAL
     + f"[axes]\nmax_active_sequences = {{ start = 1, stop = 5, step = 0x{'f' * 10_000}, num = 2 }}",
     "date": MINIMAL + "[axes]\nmax_active_sequences = [1979-05-27T07:32:00Z]",

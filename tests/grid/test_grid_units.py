@@ -143,3 +143,8 @@ def test_what_is_shown_is_short_and_printable():
         "a list of 2",
         "a table",
     ]
+
+
+@pytest.mark.parametrize("suffix", ["us", "\u00b5s", "\u03bcs"])
+def test_microseconds_in_every_spelling(suffix):
+    assert from_text(f"1500 {suffix}", "ns") == 1_500_000

@@ -29,6 +29,10 @@ ORDERS = (
 
 def demand_order(naive: Naive, at=None, objectives=(), on_grid=False, asked=None):
     """The first 1, 3 and 10 000 points of the engine are the reference's."""
+    if on_grid and (at or {}).get(TRAFFIC, naive.grid.axes[-1].values[0]) not in naive.grid.axes[-1].values:
+        with pytest.raises(UsageFault, match=r"--on-grid: .* is no value of the traffic axis; "):
+            best_of_grid(naive.grid, asked or at, objectives, 1, on_grid)
+        return []
     wanted = [naive.point(spot) for spot in naive.points(at, objectives, on_grid)]
     for top in (1, 3, 10_000):
         answer = best_of_grid(naive.grid, asked or at, objectives, top, on_grid)
@@ -129,7 +133,17 @@ def test_traffic_off_its_axis_has_no_own_cell():
     answer = best_of_grid(axes_grid(), {"traffic": 777})
     assert answer.cell.point[TRAFFIC] == 777
     assert answer.on_grid is None
-    assert best_of_grid(axes_grid(), {"traffic": 777}, on_grid=True).feasible is False
+    with pytest.raises(UsageFault, match=r"^--on-grid: 777 is no value of the traffic axis; .*\.$"):
+        best_of_grid(axes_grid(), {"traffic": 777}, on_grid=True)
+
+
+def test_an_axis_that_begins_above_the_largest_scale_says_what_that_is():
+    exact = best_of_grid(axes_grid()).cell
+    beyond = axes_grid(("axis", "traffic=[900_000, 1_000_000]"))
+    for question in ({"on_grid": True}, {"objectives": (("minimize", SLOTS),)}):
+        answer = best_of_grid(beyond, **question)
+        assert not answer.feasible
+        assert answer.as_json()["obstacles"]["carried"] == dict(exact.point)
 
 
 def test_how_many_replicas_for_my_traffic():

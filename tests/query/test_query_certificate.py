@@ -112,7 +112,7 @@ def test_causes_of_a_part():
 
 def test_causes_in_many_blocks(monkeypatch):
     monkeypatch.setattr(evaluate, "SHARED_VALUES", 4)
-    monkeypatch.setattr("sweep.engine.verdict.slab_shape", lambda shape: tuple(min(n, 2) for n in shape))
+    monkeypatch.setattr("sweep.engine.verdict.slab_shape", lambda shape, _: tuple(min(n, 2) for n in shape))
     assert demand(axes_grid())
 
 

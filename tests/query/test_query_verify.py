@@ -171,3 +171,16 @@ def test_progress_counts_to_the_end(written):
         result.verify(all_cells=True, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (720, 720)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_a_sample_of_more_than_all_cells_is_all_cells(tmp_path):
+    steps = []
+    for make in (base_grid, axes_grid):
+        run(make(), tmp_path / "result.nc", force=True)
+        with open_result(tmp_path / "result.nc") as result:
+            answer = result.verify(sample=10**9, progress=lambda *step: steps.append(step))
+            assert (answer.checked, answer.differences) == (make().cells, ())
+            assert steps[-1] == (make().cells, make().cells)
+            assert result.verify_best(sample=10**9).judged == make().configurations
+            result.verify(sample=make().cells - 1, progress=lambda *step: steps.append(step))
+            assert steps[-1][0] == steps[-1][1]

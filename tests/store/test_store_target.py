@@ -1,5 +1,6 @@
 """Which names a result may take, what killed runs leave behind, and a disk that is full."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from store_cases import small_grid, write_result
 
 from sweep.errors import ResultFault
 from sweep.store import ResultWriter, check_target, open_file
+from sweep.store.target import disk_sentence
 
 
 def test_a_result_of_the_same_grid_is_replaced_silently(tmp_path):
@@ -162,3 +164,44 @@ def test_a_writer_works_in_any_thread(tmp_path):
     worker.join()
     with open_file(tmp_path / "r.nc") as result:
         result.check_digest()
+
+
+def test_a_file_that_appears_during_the_run_is_kept(tmp_path):
+    grid = small_grid()
+    with ResultWriter(tmp_path / "r.nc", grid) as writer:
+        (tmp_path / "r.nc").write_text("mine")
+        with pytest.raises(ResultFault, match=r"r\.nc: exists and is not a complete"):
+            writer.finish({})
+    assert os.listdir(tmp_path) == ["r.nc"]
+    assert (tmp_path / "r.nc").read_text() == "mine"
+    with ResultWriter(tmp_path / "s.nc", grid, force=True) as writer:
+        (tmp_path / "s.nc").write_text("mine")
+        writer.finish({})
+    with open_file(tmp_path / "s.nc") as result:
+        assert result.grid == grid
+
+
+@pytest.mark.parametrize("name", ["x" * 252 + ".nc", "日" * 84 + ".nc"])
+def test_the_longest_name_is_a_target_and_its_dead_partials_go(tmp_path, name):
+    with ResultWriter(tmp_path / name, small_grid()):
+        (partial,) = os.listdir(tmp_path)
+    assert len(os.fsencode(partial)) <= 255
+    assert os.listdir(tmp_path) == []
+    (tmp_path / partial).touch()
+    write_result(tmp_path / name)
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENAMETOOLONG, "choose a shorter name with -o."),
+        (errno.EFBIG, "ulimit -f"),
+        (errno.EROFS, "is read-only"),
+        (errno.ENOSPC, "free some room"),
+    ],
+)
+def test_the_advice_fits_the_reason(tmp_path, number, advice):
+    sentence = disk_sentence(tmp_path / "r.nc", None, OSError(number, os.strerror(number)))
+    assert advice in sentence
+    assert ("free some room" in sentence) == (number == errno.ENOSPC)
