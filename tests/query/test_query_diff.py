@@ -1,11 +1,10 @@
 """`diff` equals two results judged cell by cell by the reference and compared in plain Python."""
 
 import random
-import time
+import tracemalloc
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from brute import SCALE, largest_scale
 from declared import FIGURE_OF_BOUND
@@ -418,22 +417,20 @@ def test_paths_and_open_results_give_the_same_answer(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_hundred_million_cells_in_about_a_second():
-    """Timed against two plain NumPy passes over as many masks, on this machine."""
+def test_two_hundred_million_cells_without_making_them():
+    """A mask of one side alone would take 437 MB."""
     grid = sweep.load_grid(GRIDS / "large.toml")
     new = sweep.load_grid(GRIDS / "large.toml", [("set", "contract.max_ttft_ms=1900")])
-    start = time.perf_counter()
-    said = diff(grid, new)
-    took = time.perf_counter() - start
-    masks = np.zeros(grid.cells, dtype=np.uint16)
-    start = time.perf_counter()
-    for _ in range(2):
-        np.count_nonzero(masks == 0)
-    pass_over_both = time.perf_counter() - start
+    tracemalloc.start()
+    try:
+        said = diff(grid, new)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert (said.cells, said.configurations) == (218_400_000, 109_200)
     assert said.became_infeasible.count
     assert said.became_feasible.count
-    assert took < 4 * pass_over_both, (took, pass_over_both)
+    assert peak_bytes < 150_000_000
     cell = said.became_infeasible.cells[-1]
     fields = new.fields([new.axis(name).index(label) for name, label in cell.items()])
     assert codes_of(judge(fields, new.class_ids).violations) == list(said.became_infeasible.stopped_by[-1])
@@ -443,7 +440,7 @@ def test_two_hundred_million_cells_in_about_a_second():
 def test_any_cut_into_blocks_gives_the_same_answer(name, monkeypatch):
     whole = diff(*PAIRS[name])
 
-    def small(lengths, dims):
+    def small(lengths, dims, _):
         shape = tuple(n if i in dims else 1 for i, n in enumerate(lengths))
         for region in slabs(shape, tuple(min(n, 2) for n in shape)):
             yield tuple(s if i in dims else slice(None) for i, s in enumerate(region))
