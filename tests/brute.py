@@ -241,7 +241,7 @@ def labels(grid: Grid, cell: tuple[int, ...]) -> str:
     return ", ".join(f"{axis.name}={axis.label(i)}" for axis, i in zip(grid.axes, cell, strict=False))
 
 
-def demand_equal(grid: Grid, found: Table, wanted: Table) -> None:
+def assert_equal(grid: Grid, found: Table, wanted: Table) -> None:
     """Fail with every difference and the grid's text."""
     faults = list(differences(grid, found, wanted))
     assert not faults, "\n".join([*faults, "", grid.text])

@@ -70,7 +70,7 @@ def fields_of(contract, scheduler, classes, at, admission=True):
     return {**fields, "workload.admission_control_enabled": admission, "traffic.scale_concurrency": False}
 
 
-def demand_judged(contract, scheduler, classes, admission=True):
+def assert_judged(contract, scheduler, classes, admission=True):
     """Every value of every combination is the reference's; returns the Dataset."""
     found = sweep.audit_grid(contract, scheduler, classes, admission)
     dims = found["violations"].dims
@@ -87,7 +87,7 @@ def demand_judged(contract, scheduler, classes, admission=True):
 
 
 def test_a_single_point_is_a_dataset_of_scalars():
-    found = demand_judged(CONTRACT, SCHEDULER, [CHAT, CODE])
+    found = assert_judged(CONTRACT, SCHEDULER, [CHAT, CODE])
     assert dict(found.sizes) == {}
     assert int(found["estimated_worst_ttft_ms"]) == 185
     assert int(found["violations"]) == 0
@@ -105,7 +105,7 @@ def test_arrays_broadcast_by_name_and_each_quantity_spans_only_its_own_dimension
     rates = xr.DataArray(
         [[400, 4_000], [9_000, 30_000]], dims=("hour", "day"), coords={"hour": [8, 12], "day": ["mo", "su"]}
     )
-    found = demand_judged(contract, scheduler, [CHAT | {"arrival_millirps": rates}, CODE])
+    found = assert_judged(contract, scheduler, [CHAT | {"arrival_millirps": rates}, CODE])
     assert set(found["violations"].dims) == {"slo", "share", "chunk", "hour", "day"}
     assert set(found["total_utilization_permille"].dims) == {"hour", "day"}
     assert set(found["prefill_utilization_permille"].dims) == {"share", "hour", "day"}
@@ -119,20 +119,20 @@ def test_arrays_broadcast_by_name_and_each_quantity_spans_only_its_own_dimension
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32, np.uint8, object])
 def test_any_integer_type_gives_the_same_answer(dtype):
     shares = array("share", [1, 200], dtype)
-    found = demand_judged(CONTRACT, SCHEDULER | {"prefill_share_permille": shares}, [CHAT, CODE])
+    found = assert_judged(CONTRACT, SCHEDULER | {"prefill_share_permille": shares}, [CHAT, CODE])
     same = sweep.audit_grid(CONTRACT, SCHEDULER | {"prefill_share_permille": array("share", [1, 200])}, [CHAT, CODE])
     assert found.identical(same)
 
 
 def test_a_0_d_array_is_a_number_and_no_dimension():
-    found = demand_judged(CONTRACT, SCHEDULER | {"iteration_time_ms": xr.DataArray(20)}, [CHAT, CODE])
+    found = assert_judged(CONTRACT, SCHEDULER | {"iteration_time_ms": xr.DataArray(20)}, [CHAT, CODE])
     assert dict(found.sizes) == {}
 
 
 def test_values_beyond_int64_come_as_python_ints():
     wide = SCHEDULER | {"kv_bytes_per_token": array("width", [1, 10**12], object)}
     huge = CHAT | {"prompt_tokens": array("prompt", [1, 10**7]), "peak_concurrency": 10**6}
-    found = demand_judged(CONTRACT | {"max_kv_bytes": 10**18}, wide, [huge, CODE])
+    found = assert_judged(CONTRACT | {"max_kv_bytes": 10**18}, wide, [huge, CODE])
     assert found["peak_kv_bytes"].dtype == object
     value = found["peak_kv_bytes"].isel(width=1, prompt=1).item()
     assert type(value) is int
@@ -142,7 +142,7 @@ def test_values_beyond_int64_come_as_python_ints():
 
 def test_invalid_combinations_have_bit_15_alone_and_their_reason():
     chunks = SCHEDULER | {"max_prefill_chunk_tokens": array("chunk", [480, 481])}
-    found = demand_judged(CONTRACT, chunks, [CHAT, CODE], admission=False)
+    found = assert_judged(CONTRACT, chunks, [CHAT, CODE], admission=False)
     assert [int(mask) for mask in found["violations"]] == [1, 0x8000]
     assert found["invalid_reason"].dims == ("chunk",)
     assert found["violations"].attrs["flag_meanings"].split() == [*VIOLATION_CODES, "invalid"]
@@ -194,7 +194,7 @@ def test_arrays_cut_from_one_table_may_carry_different_scalar_labels():
         "prefill_share_permille": table.sel(y="share"),
         "max_prefill_chunk_tokens": table.sel(y="chunk"),
     }
-    found = demand_judged(CONTRACT, scheduler, [CHAT, CODE])
+    found = assert_judged(CONTRACT, scheduler, [CHAT, CODE])
     assert found["violations"].dims == ("x",)
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from brute import CAPACITY, INVALID, LIMITING, MASK, demand_equal, engine_table, evaluation_of, reference_table
+from brute import CAPACITY, INVALID, LIMITING, MASK, assert_equal, engine_table, evaluation_of, reference_table
 from brute_file import table_of_netcdf4, table_of_xarray
 from declared import BOUNDS, STANDING
 from drafts import Draft, Source, draw_base, text_of, values
@@ -23,7 +23,7 @@ def test_every_cell_of_every_variable_equals_the_reference(grid):
     event(f"feasible cells: {bool((wanted.values[MASK] == 0).any())}")
     event(f"invalid cells: {bool((wanted.values[MASK] == INVALID).any())}")
     event(f"limbs: {'limbs' in wanted.dtypes.values()}")
-    demand_equal(grid, engine_table(grid), wanted)
+    assert_equal(grid, engine_table(grid), wanted)
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_every_cell_of_every_variable_equals_the_reference(grid):
 def test_every_cell_of_many_more_grids_equals_the_reference(block):
     for seed in range(100 * block, 100 * (block + 1)):
         grid = parse_grid(seeded_text(seed, cells=500))
-        demand_equal(grid, engine_table(grid), reference_table(grid))
+        assert_equal(grid, engine_table(grid), reference_table(grid))
 
 
 def test_drawn_grids_have_feasible_cells_every_bit_every_reason_and_limbs():
@@ -52,20 +52,20 @@ def test_drawn_grids_have_feasible_cells_every_bit_every_reason_and_limbs():
     assert {name: (counts[name], least) for name, least in floors.items() if counts[name] < least} == {}
 
 
-def check_file(grid, folder, store):
+def assert_file(grid, folder, store):
     """Every variable of the written file, read twice, is the reference's."""
     ev = evaluation_of(grid)
     execute(grid, ev, make_plan(grid, ev, store, "always"), folder / "drawn.nc", False, lambda done, cells: None)
     wanted = reference_table(grid)
-    demand_equal(grid, table_of_netcdf4(grid, folder / "drawn.nc"), wanted)
-    demand_equal(grid, table_of_xarray(grid, folder / "drawn.nc"), wanted)
+    assert_equal(grid, table_of_netcdf4(grid, folder / "drawn.nc"), wanted)
+    assert_equal(grid, table_of_xarray(grid, folder / "drawn.nc"), wanted)
     return wanted
 
 
 @settings(max_examples=25)
 @given(grids(cells=120), st.sampled_from(["all", "small"]))
 def test_every_value_of_the_written_file_equals_the_reference(tmp_path_factory, grid, store):
-    check_file(grid, tmp_path_factory.mktemp("run"), store)
+    assert_file(grid, tmp_path_factory.mktemp("run"), store)
 
 
 def test_sixty_four_classes_at_their_bounds_are_exact_in_the_file(tmp_path):
@@ -78,7 +78,7 @@ def test_sixty_four_classes_at_their_bounds_are_exact_in_the_file(tmp_path):
             draft.base[f"class.{class_id}.{key}"] = BOUNDS[f"class.{key}"][1]
     draft.axes = [("traffic.scale_permille", [1, 1000]), ("scheduler.prefill_share_permille", [500, 999])]
 
-    wanted = check_file(parse_grid(text_of(draft)), tmp_path, "all")
+    wanted = assert_file(parse_grid(text_of(draft)), tmp_path, "all")
 
     assert wanted.values["peak_kv_bytes"].max() == 128 * 10**25
     assert wanted.values["total_utilization_permille"].max() == 64 * 10**19
@@ -96,7 +96,7 @@ def test_a_grid_with_as_many_axes_as_the_format_has_is_exact_in_the_file(tmp_pat
     grid = parse_grid(text_of(draft))
 
     assert len(grid.axes) == 31
-    check_file(grid, tmp_path, "all")
+    assert_file(grid, tmp_path, "all")
 
 
 def seeded_draft(seed):

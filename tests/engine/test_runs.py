@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute import MASK, demand_equal, labels, reference_table
+from brute import MASK, assert_equal, labels, reference_table
 from brute_file import table_of_netcdf4
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ def makers(grid):
     return RunMaker(ev, reported, admission), MaskMaker(ev, reported, admission)
 
 
-def demand_same_mask(grid, found, wanted):
+def assert_same_mask(grid, found, wanted):
     assert found.dtype == np.uint16
     assert found.shape == wanted.shape
     cells = [tuple(int(i) for i in at) for at in np.argwhere(found != wanted)[:3]]
@@ -31,11 +31,11 @@ def demand_same_mask(grid, found, wanted):
     assert not faults, "\n".join([*faults, "", grid.text])
 
 
-def check_runs(grid, regions):
+def assert_runs(grid, regions):
     """The runs of the whole grid and of each region are the folded masks; lengths fill each row, counts are right."""
     runner, maker = makers(grid)
     mask = maker.make(whole(grid.shape))
-    demand_same_mask(grid, runner.make(whole(grid.shape)).mask(grid.shape), mask)
+    assert_same_mask(grid, runner.make(whole(grid.shape)).mask(grid.shape), mask)
     for region in regions:
         runs, tile = runner.make(region), mask[region]
         assert (runs.lengths >= 0).all(), region
@@ -47,14 +47,14 @@ def check_runs(grid, regions):
 @settings(max_examples=60)
 @given(grids(cells=200), st.data())
 def test_runs_are_the_folded_masks_in_every_cut_of_a_grid_with_a_short_traffic_axis(grid, data):
-    check_runs(grid, data.draw(cuts(grid.shape)))
+    assert_runs(grid, data.draw(cuts(grid.shape)))
 
 
 @settings(max_examples=60)
 @given(grids(cells=12, long=True), st.data())
 def test_runs_are_the_folded_masks_in_every_cut_of_a_grid_with_a_long_traffic_axis(grid, data):
     event(f"more than four runs in a row: {max_runs(grid) > 4}")
-    check_runs(grid, data.draw(cuts(grid.shape)))
+    assert_runs(grid, data.draw(cuts(grid.shape)))
 
 
 def max_runs(grid):
@@ -69,7 +69,7 @@ def test_runs_are_the_masks_of_the_reference(grid):
     wanted = np.empty(grid.shape, dtype=np.uint16)
     for cell in np.ndindex(grid.shape):
         wanted[cell] = judge(grid.fields(cell), grid.class_ids).violations
-    demand_same_mask(grid, found, wanted)
+    assert_same_mask(grid, found, wanted)
 
 
 @settings(max_examples=12)
@@ -89,7 +89,7 @@ def test_a_run_with_a_long_traffic_axis_writes_and_counts_what_the_reference_say
         if materialize == "never":
             found.values[MASK], found.dims[MASK] = wanted.values[MASK], wanted.dims[MASK]
             found.dtypes[MASK] = "uint16"
-        demand_equal(grid, found, wanted)
+        assert_equal(grid, found, wanted)
     assert tallies[0] == tallies[1] == {mask: int(n) for mask, n in enumerate(counts) if n}
 
 
@@ -100,4 +100,4 @@ def test_runs_of_many_more_grids_are_the_folded_masks(block):
         for long in (False, True):
             grid = parse_grid(seeded_text(seed, cells=30 if long else 300, long=long))
             halves = [slice(0, n // 2) if i % 2 else slice(n // 2, n) for i, n in enumerate(grid.shape)]
-            check_runs(grid, [tuple(halves)] if all(half.stop > half.start for half in halves) else [])
+            assert_runs(grid, [tuple(halves)] if all(half.stop > half.start for half in halves) else [])

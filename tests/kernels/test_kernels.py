@@ -73,7 +73,7 @@ def int64(column):
     return np.array(column, dtype=np.int64)
 
 
-def check_definition_and_range(case, spans, columns):
+def assert_definition_and_range(case, spans, columns):
     """On Python ints the kernel is the plain formula; its range holds every result, its proof every intermediate."""
     hull = Hull()
     known, proof = on_intervals(case, spans)
@@ -92,7 +92,7 @@ def check_definition_and_range(case, spans, columns):
 @settings(max_examples=PER_KERNEL)
 @given(data=st.data())
 def test_a_kernel_is_its_definition_inside_its_range_and_every_intermediate_inside_its_proof(name, data):
-    check_definition_and_range(KERNELS[name], *data.draw(boxes(KERNELS[name].ranges, points=3)))
+    assert_definition_and_range(KERNELS[name], *data.draw(boxes(KERNELS[name].ranges, points=3)))
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_a_kernel_is_its_definition_inside_its_range_and_every_intermediate_insi
 @settings(max_examples=8 * PER_KERNEL)
 @given(data=st.data())
 def test_so_it_is_on_many_more_arguments(name, data):
-    check_definition_and_range(KERNELS[name], *data.draw(boxes(KERNELS[name].ranges, points=4)))
+    assert_definition_and_range(KERNELS[name], *data.draw(boxes(KERNELS[name].ranges, points=4)))
 
 
 def proven_box(case, spans):
@@ -146,7 +146,7 @@ def corners(spans, inside):
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def check_edge_of_proof(case, spans, position, extra):
+def assert_edge_of_proof(case, spans, position, extra):
     """int64 is the exact result wherever the proof holds; the box ends where one step more would lose the proof."""
     spans = proven_box(case, spans)
     if spans is None:
@@ -179,7 +179,7 @@ def edges(draw, ranges):
 @settings(max_examples=PER_KERNEL)
 @given(data=st.data())
 def test_int64_never_wraps_where_the_proof_holds_even_at_its_last_value(name, data):
-    check_edge_of_proof(KERNELS[name], *data.draw(edges(KERNELS[name].ranges)))
+    assert_edge_of_proof(KERNELS[name], *data.draw(edges(KERNELS[name].ranges)))
 
 
 @pytest.mark.slow
@@ -187,4 +187,4 @@ def test_int64_never_wraps_where_the_proof_holds_even_at_its_last_value(name, da
 @settings(max_examples=8 * PER_KERNEL)
 @given(data=st.data())
 def test_nor_on_many_more_boxes(name, data):
-    check_edge_of_proof(KERNELS[name], *data.draw(edges(KERNELS[name].ranges)))
+    assert_edge_of_proof(KERNELS[name], *data.draw(edges(KERNELS[name].ranges)))

@@ -95,7 +95,7 @@ def test_the_scale_for_peaks_is_the_linear_scan_for_all_small_loads():
         assert found[:, 0].tolist() == wanted, (n, a, stay, v, z, replicas)
 
 
-def check_prefix(grid, scales):
+def assert_prefix(grid, scales):
     """Along traffic the feasible scales are 1…T by the reference, wherever one looks."""
     for configuration in product(*[range(n) for n in grid.shape[:-1]]):
         largest = largest_scale(grid, configuration)
@@ -109,12 +109,12 @@ def check_prefix(grid, scales):
 @settings(max_examples=40)
 @given(grids(cells=12), st.sets(st.integers(1, 10**15 + 1), max_size=8))
 def test_more_traffic_never_makes_an_infeasible_cell_feasible(grid, scales):
-    check_prefix(grid, scales | {2**power for power in range(0, 50, 3)})
+    assert_prefix(grid, scales | {2**power for power in range(0, 50, 3)})
 
 
 @pytest.mark.slow
 def test_nor_in_a_thousand_grids_more():
     for seed in range(1_000):
-        check_prefix(
+        assert_prefix(
             parse_grid(seeded_text(seed, cells=24)), {2**power + near for power in range(50) for near in (0, 1)}
         )

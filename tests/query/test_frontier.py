@@ -52,7 +52,7 @@ def pareto(naive: Naive, objectives, at=None):
     return points, len(cells)
 
 
-def demand(naive: Naive, objectives=(), at=None, asked=None):
+def assert_answer(naive: Naive, objectives=(), at=None, asked=None):
     answer = find_frontier(naive.grid, evaluation_of(naive.grid), asked or at, objectives)
     wanted, feasible = pareto(naive, objectives or DEFAULT_OBJECTIVES, at)
     found = [(point.values, dict(point.cell.point), point.count) for point in answer.points]
@@ -82,8 +82,8 @@ def some_fixed(naive: Naive, rng: random.Random):
 def test_drawn_grids(block):
     for seed in range(2_000 + block, 2_090, 6):
         naive, rng = Naive(parse_grid(seeded_text(seed, cells=60))), random.Random(seed)
-        demand(naive)
-        demand(naive, some_objectives(naive, rng), some_fixed(naive, rng))
+        assert_answer(naive)
+        assert_answer(naive, some_objectives(naive, rng), some_fixed(naive, rng))
 
 
 @pytest.mark.slow
@@ -92,24 +92,24 @@ def test_many_more_drawn_grids(block):
     for seed in range(3_000 + block, 3_600, 20):
         naive, rng = Naive(parse_grid(seeded_text(seed, cells=150))), random.Random(seed)
         for _ in range(4):
-            demand(naive, some_objectives(naive, rng), some_fixed(naive, rng))
+            assert_answer(naive, some_objectives(naive, rng), some_fixed(naive, rng))
 
 
 @given(grids(cells=40), st.randoms(use_true_random=False))
 @settings(max_examples=40)
 def test_any_grid(grid, rng):
     naive = Naive(grid)
-    demand(naive, some_objectives(naive, rng))
+    assert_answer(naive, some_objectives(naive, rng))
 
 
 @pytest.mark.parametrize("make", [axes_grid, models_grid, base_grid])
 @pytest.mark.parametrize("count", range(1, 6))
 def test_hand_made_grids_with_one_to_five_objectives(make, count):
     naive, rng = Naive(make()), random.Random(count)
-    assert demand(naive)
+    assert assert_answer(naive)
     for _ in range(6):
         names = rng.sample(names_of(naive), count)
-        assert demand(naive, tuple((rng.choice(["maximize", "minimize"]), name) for name in names))
+        assert assert_answer(naive, tuple((rng.choice(["maximize", "minimize"]), name) for name in names))
 
 
 @pytest.mark.parametrize("block_cells", [1, 7, 64])
@@ -119,28 +119,30 @@ def test_blocks_of_any_size_give_the_same(monkeypatch, make, block_cells):
     monkeypatch.setattr(fronts, "SMALL", block_cells)
     naive = Naive(make())
     for objectives in ((), (("minimize", "estimated_tpot_ms"),), (("maximize", SHARE), ("minimize", "peak_kv_bytes"))):
-        demand(naive, objectives)
+        assert_answer(naive, objectives)
 
 
 def test_cells_with_equal_vectors_are_one_point_with_their_count_and_the_first_of_them():
     naive = Naive(axes_grid())
-    (only,) = demand(naive, (("minimize", "declared_starvation_bound_ms"),))
+    (only,) = assert_answer(naive, (("minimize", "declared_starvation_bound_ms"),))
     assert only[2] == pareto(naive, DEFAULT_OBJECTIVES)[1], "the bound is the same everywhere: every cell counts"
 
 
 def test_an_axis_that_nothing_depends_on_multiplies_the_count():
-    once = demand(Naive(axes_grid()))
-    twice = demand(Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))))
+    once = assert_answer(Naive(axes_grid()))
+    twice = assert_answer(Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))))
     assert [count for _, _, count in twice] == [2 * count for _, _, count in once]
     assert all(point["class.chat.priority"] == 3 for _, point, _ in twice)
-    ranked = demand(Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))), (("maximize", "class.chat.priority"),))
+    ranked = assert_answer(
+        Naive(axes_grid(("axis", "class.chat.priority=[3, 7]"))), (("maximize", "class.chat.priority"),)
+    )
     assert ranked[0][0] == (7,)
 
 
 def test_a_choice_is_fixed_but_is_no_objective():
     naive = Naive(axes_grid())
     for choice in ("bf16", "fp8"):
-        demand(naive, at={"precision": choice})
+        assert_answer(naive, at={"precision": choice})
     with pytest.raises(UsageFault, match="no order"):
         find_frontier(naive.grid, evaluation_of(naive.grid), None, [("maximize", "precision")])
 
@@ -148,8 +150,8 @@ def test_a_choice_is_fixed_but_is_no_objective():
 @pytest.mark.parametrize("scale", [250, 777, 1_000, 1_001])
 def test_at_one_traffic_on_or_off_its_axis(scale):
     naive = Naive(axes_grid())
-    assert demand(naive, at={TRAFFIC: scale}, asked={"traffic": scale})
-    demand(naive, (("maximize", SLOTS), ("minimize", CHUNK)), {TRAFFIC: scale})
+    assert assert_answer(naive, at={TRAFFIC: scale}, asked={"traffic": scale})
+    assert_answer(naive, (("maximize", SLOTS), ("minimize", CHUNK)), {TRAFFIC: scale})
 
 
 def test_nothing_feasible_is_an_answer():
@@ -157,7 +159,7 @@ def test_nothing_feasible_is_an_answer():
     answer = find_frontier(grid, evaluation_of(grid))
     assert (answer.points, answer.total, answer.feasible_cells) == ((), 0, 0)
     assert answer.as_json()["total"] == 0
-    demand(Naive(axes_grid()), at={TRAFFIC: 10**15})
+    assert_answer(Naive(axes_grid()), at={TRAFFIC: 10**15})
 
 
 def test_integers_above_2_to_the_53_rank_exactly():
@@ -167,7 +169,7 @@ def test_integers_above_2_to_the_53_rank_exactly():
         ("axis", "class.chat.output_tokens=[200, 201]"),
         ("axis", "traffic=[250, 251, 900, 1000]"),
     )
-    found = demand(Naive(grid), (("minimize", "peak_kv_bytes"), ("maximize", TRAFFIC)))
+    found = assert_answer(Naive(grid), (("minimize", "peak_kv_bytes"), ("maximize", TRAFFIC)))
     values = [values[0] for values, _, _ in found]
     assert max(values) > 2**53
     assert len(found) > 1
@@ -186,7 +188,7 @@ def test_integers_beyond_int64_in_cells_that_are_not_feasible_change_nothing():
     )
     values = evaluation_of(grid).get(objectives[0][1])
     assert values.max() > 2**63
-    assert demand(Naive(grid), objectives)
+    assert assert_answer(Naive(grid), objectives)
 
 
 def test_drawn_grids_that_need_python_ints():
@@ -197,7 +199,7 @@ def test_drawn_grids_that_need_python_ints():
         if all(evaluation_of(grid).proof(name).arithmetic == "int64" for name in names):
             continue
         seen += 1
-        demand(Naive(grid), tuple(("maximize" if seed % 2 else "minimize", name) for name in names))
+        assert_answer(Naive(grid), tuple(("maximize" if seed % 2 else "minimize", name) for name in names))
     assert seen > 5
 
 

@@ -51,7 +51,7 @@ def status(verdict) -> str:
     return "invalid" if verdict.invalid_reason else "rejected" if verdict.violations else "within"
 
 
-def demand_surroundings(naive: Naive, at=None) -> None:
+def assert_surroundings(naive: Naive, at=None) -> None:
     """Neighbours, holes, slack and limit of the best point, as JSON, are the reference's."""
     answer = best_of_grid(naive.grid, at).as_json()
     assert json.loads(json.dumps(answer)) == answer, "the answer is plain JSON"
@@ -88,17 +88,17 @@ def demand_surroundings(naive: Naive, at=None) -> None:
 def test_surroundings_of_drawn_grids(block):
     for seed in range(200 + block, 280, 4):
         naive = Naive(parse_grid(seeded_text(seed, cells=40)))
-        demand_surroundings(naive)
-        demand_surroundings(naive, {TRAFFIC: naive.grid.axes[-1].values[0]})
+        assert_surroundings(naive)
+        assert_surroundings(naive, {TRAFFIC: naive.grid.axes[-1].values[0]})
 
 
 @pytest.mark.parametrize("make", [axes_grid, models_grid, base_grid])
 def test_surroundings_of_hand_made_grids(make):
     naive = Naive(make())
-    demand_surroundings(naive)
+    assert_surroundings(naive)
     for axis in naive.grid.axes[:-1]:
         for label in axis.labels:
-            demand_surroundings(naive, {axis.name: label})
+            assert_surroundings(naive, {axis.name: label})
 
 
 def test_holes_are_smaller_values_that_are_not_feasible():

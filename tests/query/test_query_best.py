@@ -27,7 +27,7 @@ ORDERS = (
 )
 
 
-def demand_order(naive: Naive, at=None, objectives=(), on_grid=False, asked=None):
+def assert_order(naive: Naive, at=None, objectives=(), on_grid=False, asked=None):
     """The first 1, 3 and 10 000 points of the engine are the reference's."""
     if on_grid and (at or {}).get(TRAFFIC, naive.grid.axes[-1].values[0]) not in naive.grid.axes[-1].values:
         with pytest.raises(UsageFault, match=r"--on-grid: .* is no value of the traffic axis; "):
@@ -58,9 +58,9 @@ def some_fixed(naive: Naive, seed: int) -> dict:
 def test_drawn_grids_default_order_fixed_axes_and_own_cells(block):
     for seed in range(block, 90, 6):
         naive = Naive(parse_grid(seeded_text(seed, cells=40)))
-        demand_order(naive)
-        demand_order(naive, some_fixed(naive, seed))
-        demand_order(naive, some_fixed(naive, seed + 1), on_grid=True)
+        assert_order(naive)
+        assert_order(naive, some_fixed(naive, seed))
+        assert_order(naive, some_fixed(naive, seed + 1), on_grid=True)
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -68,10 +68,10 @@ def test_drawn_grids_objectives(block):
     for seed in range(100 + block, 148, 4):
         naive = Naive(parse_grid(seeded_text(seed, cells=40)))
         rng = random.Random(seed)
-        demand_order(naive, some_fixed(naive, seed), ORDERS[seed % len(ORDERS)], rng.random() < 0.3)
+        assert_order(naive, some_fixed(naive, seed), ORDERS[seed % len(ORDERS)], rng.random() < 0.3)
         names = [*(axis.name for axis in naive.grid.axes if not axis.is_choice), "peak_kv_bytes", "kv_bytes_per_token"]
         mixed = tuple((rng.choice(["maximize", "minimize"]), rng.choice(names)) for _ in range(rng.choice([1, 2, 3])))
-        demand_order(naive, None, mixed)
+        assert_order(naive, None, mixed)
 
 
 @pytest.mark.slow
@@ -79,27 +79,27 @@ def test_drawn_grids_objectives(block):
 def test_many_more_drawn_grids(block):
     for seed in range(1_000 + block, 1_800, 20):
         naive = Naive(parse_grid(seeded_text(seed, cells=80)))
-        demand_order(naive)
+        assert_order(naive)
         for objectives in (ORDERS[seed % len(ORDERS)], ORDERS[seed // 7 % len(ORDERS)]):
-            demand_order(naive, some_fixed(naive, seed), objectives, seed % 3 == 0)
+            assert_order(naive, some_fixed(naive, seed), objectives, seed % 3 == 0)
 
 
 @pytest.mark.parametrize("objectives", ORDERS, ids=lambda order: " ".join(f"{s[:3]}:{n}" for s, n in order) or "none")
 def test_hand_made_grids_in_every_order(objectives):
     for make in HAND.values():
         naive = Naive(make())
-        found = demand_order(naive, objectives=objectives)
+        found = assert_order(naive, objectives=objectives)
         assert found, "a hand-made grid has feasible points"
 
 
 def test_the_scale_is_exact_between_and_beyond_the_values_of_the_axis():
     naive = Naive(axes_grid())
-    first = demand_order(naive)[0]
+    first = assert_order(naive)[0]
     own = list(naive.grid.axes[-1].values)
     assert first[TRAFFIC] not in own
     assert own[0] < first[TRAFFIC] < own[-1]
     beyond = Naive(axes_grid(("axis", "traffic=[1, 2, 3]")))
-    assert demand_order(beyond)[0] == first
+    assert assert_order(beyond)[0] == first
 
 
 def test_ties_fall_to_more_slots_then_larger_chunk_then_lower_share_then_the_first_index():
@@ -113,7 +113,7 @@ def test_ties_fall_to_more_slots_then_larger_chunk_then_lower_share_then_the_fir
         ("axis", "class.chat.priority=[3, 7]"),
         ("set", "contract.max_total_utilization_permille=300"),
     )
-    found = demand_order(Naive(grid))
+    found = assert_order(Naive(grid))
     assert len({point[TRAFFIC] for point in found}) == 1, "every configuration carries the same traffic"
     assert found[0] == {SHARE: 590, CHUNK: 32, SLOTS: 200, "class.chat.priority": 3, TRAFFIC: found[0][TRAFFIC]}
     assert found[1]["class.chat.priority"] == 7
@@ -124,9 +124,9 @@ def test_an_axis_is_fixed_by_alias_path_dimension_or_text_with_a_unit():
     naive = Naive(axes_grid())
     at = {SHARE: 500, SLOTS: 64, "precision": "fp8", "class.code.v2.prompt_tokens": 1_000}
     asked = {"share": "50 %", "scheduler.max_active_sequences": "64", "precision": "fp8"}
-    demand_order(naive, at, asked=asked | {"class__code__v2__prompt_tokens": 1_000})
-    demand_order(naive, {TRAFFIC: 777}, asked={"traffic": "777"})
-    demand_order(naive, {TRAFFIC: 1_000}, asked={"traffic": "100 %"})
+    assert_order(naive, at, asked=asked | {"class__code__v2__prompt_tokens": 1_000})
+    assert_order(naive, {TRAFFIC: 777}, asked={"traffic": "777"})
+    assert_order(naive, {TRAFFIC: 1_000}, asked={"traffic": "100 %"})
 
 
 def test_traffic_off_its_axis_has_no_own_cell():
@@ -148,7 +148,7 @@ def test_an_axis_that_begins_above_the_largest_scale_says_what_that_is():
 
 def test_how_many_replicas_for_my_traffic():
     naive = Naive(base_grid(("axis", "replicas=1:12:1")))
-    wanted = demand_order(naive, {TRAFFIC: 5_000}, (("minimize", "replicas"),))[0]
+    wanted = assert_order(naive, {TRAFFIC: 5_000}, (("minimize", "replicas"),))[0]
     assert 1 < wanted["replicas"] < 12
     assert not naive.points({TRAFFIC: 5_000, "replicas": wanted["replicas"] - 1})
 
@@ -168,7 +168,7 @@ def test_objectives_that_leave_int64_in_some_cells_are_ranked_exactly():
         ("axis", "class.code.v2.output_tokens=[1, 10, 800, 10_000_000]"),
     )
     for sense in ("minimize", "maximize"):
-        assert demand_order(Naive(grid), objectives=((sense, "peak_kv_bytes"), ("minimize", "estimated_tpot_ms")))
+        assert assert_order(Naive(grid), objectives=((sense, "peak_kv_bytes"), ("minimize", "estimated_tpot_ms")))
 
 
 def test_wrong_questions_are_refused_all_at_once():

@@ -75,7 +75,7 @@ def least_sequences(fields, verdict):
     return 1 if fields["scheduler.max_active_sequences"] <= fields["contract.max_tpot_ms"] * decode // 1000 else 7
 
 
-def demand(grid, at=None):
+def assert_answer(grid, at=None):
     """Every count is the reference's; the causes that occur."""
     naive = Naive(grid)
     wanted = Counter(cause_of(naive, configuration) for configuration in naive.configurations(at or {}))
@@ -89,7 +89,7 @@ def demand(grid, at=None):
 def test_causes_of_drawn_grids():
     seen = set()
     for seed in range(120):
-        seen |= demand(parse_grid(seeded_text(seed, cells=40)))
+        seen |= assert_answer(parse_grid(seeded_text(seed, cells=40)))
     assert {kind for kind, _ in seen} == set(KINDS)
     assert len(seen) >= 14, sorted(seen)
 
@@ -98,22 +98,22 @@ def test_causes_of_drawn_grids():
 @pytest.mark.parametrize("block", range(10))
 def test_causes_of_many_more_drawn_grids(block):
     for seed in range(20_000 + block, 23_000, 10):
-        demand(parse_grid(seeded_text(seed, cells=80)))
+        assert_answer(parse_grid(seeded_text(seed, cells=80)))
 
 
 @pytest.mark.parametrize("make", [axes_grid, models_grid, base_grid, little_grid])
 def test_causes_of_hand_made_grids(make):
-    assert demand(make())
+    assert assert_answer(make())
 
 
 def test_causes_of_a_part():
-    demand(axes_grid(), {"precision": "bf16", "max_active_sequences": 32})
+    assert_answer(axes_grid(), {"precision": "bf16", "max_active_sequences": 32})
 
 
 def test_causes_in_many_blocks(monkeypatch):
     monkeypatch.setattr(evaluate, "SHARED_VALUES", 4)
     monkeypatch.setattr("sweep.engine.verdict.slab_shape", lambda shape, _: tuple(min(n, 2) for n in shape))
-    assert demand(axes_grid())
+    assert assert_answer(axes_grid())
 
 
 def test_best_has_them_and_run_has_not(tmp_path):

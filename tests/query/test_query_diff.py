@@ -137,7 +137,7 @@ class Slow:
         return found
 
 
-def demand(old, new, at=None):
+def assert_answer(old, new, at=None):
     """The engine's answer is the slow one's."""
     said = diff(old, new, at)
     told, wanted = said.as_json(), Slow(old, new, at).answer()
@@ -186,8 +186,8 @@ def test_drawn_grids_against_changed_ones(block):
     for seed in range(block, 120, 6):
         old = parse_grid(seeded_text(seed, cells=40))
         new = changed(old, seed)
-        said = demand(old, new)
-        demand(new, old)
+        said = assert_answer(old, new)
+        assert_answer(new, old)
         flips += said.became_feasible.count + said.became_infeasible.count
     assert flips, "the changes change something"
 
@@ -243,7 +243,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_hand_made_pairs(name):
-    demand(*PAIRS[name])
+    assert_answer(*PAIRS[name])
 
 
 @pytest.mark.parametrize(
@@ -257,12 +257,12 @@ def test_hand_made_pairs(name):
     ],
 )
 def test_fixed_axes_traffic_also_off_its_axis(at):
-    demand(axes_grid(), axes_grid(("set", "contract.max_tpot_ms=25")), at)
+    assert_answer(axes_grid(), axes_grid(("set", "contract.max_tpot_ms=25")), at)
 
 
 def test_an_axis_of_one_side_is_fixed_there():
     old, new = axes_grid(), axes_grid(("axis", "replicas=[1, 2, 3]"))
-    said = demand(old, new, {"replicas": 2})
+    said = assert_answer(old, new, {"replicas": 2})
     assert said.only_new == {"replicas": 2}
     assert said.became_infeasible.count == 0 < said.became_feasible.count
     same = diff(old, new, {"replicas": 1})
@@ -272,7 +272,7 @@ def test_an_axis_of_one_side_is_fixed_there():
 
 def test_the_counts_of_invalid_cells():
     old, new = axes_grid(), axes_grid(("set", "scheduler.iteration_time_ms=15"))
-    said, back = demand(old, new), demand(new, old)
+    said, back = assert_answer(old, new), assert_answer(new, old)
     assert said.rejected_to_invalid == back.invalid_to_rejected > 0
 
 
@@ -295,7 +295,7 @@ def test_nothing_changed():
 
 def test_a_best_that_shrinks_between_the_values_of_the_axis_is_a_regression():
     old, new = base_grid(), base_grid(("set", "contract.max_kv_bytes=9_500_000_000"))
-    said = demand(old, new)
+    said = assert_answer(old, new)
     assert said.became_infeasible.count == 0
     assert said.best_shrank
     assert said.regression
@@ -338,7 +338,7 @@ def test_a_short_name_that_means_two_axes_is_refused():
     new = base_grid(("axis", "class.code.v2.prompt_tokens=[3000, 4000]"))
     with pytest.raises(UsageFault, match=r"class\.chat\.prompt_tokens and class\.code\.v2\.prompt_tokens"):
         diff(old, new, {"prompt_tokens": 1_000})
-    said = demand(old, new, {"class.chat.prompt_tokens": 900, "class.code.v2.prompt_tokens": 3_000})
+    said = assert_answer(old, new, {"class.chat.prompt_tokens": 900, "class.code.v2.prompt_tokens": 3_000})
     assert said.only_old == {"class.chat.prompt_tokens": 900}
 
 

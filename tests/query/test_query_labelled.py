@@ -13,7 +13,7 @@ from sweep.grid import parse_grid
 PER_CONFIGURATION = ("max_traffic_scale_permille", "limiting_violations")
 
 
-def demand_quantities(grid, path, store) -> None:
+def assert_quantities(grid, path, store) -> None:
     sweep.run(grid, path, store, "always" if store == "all" else "never")
     table = reference_table(grid)
     dim_of = {axis.name: axis.dim for axis in grid.axes}
@@ -31,7 +31,7 @@ def demand_quantities(grid, path, store) -> None:
 @pytest.mark.parametrize("store", ["all", "none"])
 @pytest.mark.parametrize("seed", range(600, 608))
 def test_quantities_of_drawn_grids(tmp_path, seed, store):
-    demand_quantities(parse_grid(seeded_text(seed, cells=60)), tmp_path / "drawn.nc", store)
+    assert_quantities(parse_grid(seeded_text(seed, cells=60)), tmp_path / "drawn.nc", store)
 
 
 @pytest.mark.parametrize("make", [axes_grid, models_grid])

@@ -13,7 +13,7 @@ STEPS = 3_000
 DECLARED = {TRAFFIC: 1_000}
 
 
-def demand_changes(naive: Naive, at=None, steps=STEPS) -> dict:
+def assert_changes(naive: Naive, at=None, steps=STEPS) -> dict:
     """The engine's changes are the reference's: per bound the value and the first point in the default order."""
     wanted = naive.smallest_changes(at, steps)
     changes = best_of_grid(naive.grid, at).smallest_changes
@@ -29,11 +29,11 @@ def demand_changes(naive: Naive, at=None, steps=STEPS) -> dict:
     for change in changes:
         assert change.cell.bound(change.bound) == change.from_value < change.to_value
     if slots is not None:
-        demand_slots(naive, *slots)
+        assert_slots(naive, *slots)
     return found
 
 
-def demand_slots(naive: Naive, to: int, point: dict) -> None:
+def assert_slots(naive: Naive, to: int, point: dict) -> None:
     """More batch slots admit the point."""
     index = [axis.index(point[axis.name]) for axis in naive.grid.axes[:-1]]
     fields = naive.grid.fields((*index, 0), scale_permille=point[TRAFFIC])
@@ -46,7 +46,7 @@ def test_drawn_grids_where_nothing_is_feasible():
     for seed in range(400, 500):
         naive = Naive(parse_grid(seeded_text(seed, cells=30)))
         if not naive.points():
-            admitted += len(demand_changes(naive, steps=100))
+            admitted += len(assert_changes(naive, steps=100))
     assert admitted >= 6, "some of these grids are one bound away"
 
 
@@ -56,7 +56,7 @@ def test_many_more_drawn_grids_where_nothing_is_feasible(block):
     for seed in range(2_000 + block, 2_800, 10):
         naive = Naive(parse_grid(seeded_text(seed, cells=60)))
         if not naive.points():
-            demand_changes(naive, steps=2_000)
+            assert_changes(naive, steps=2_000)
 
 
 TIGHT = {
@@ -109,7 +109,7 @@ def test_the_first_point_in_the_default_order_is_named_among_equal_rises():
     grid = axes_grid(
         ("set", "contract.max_starvation_ms=79"), ("set", "class.code.v2.peak_concurrency=1"), ("axis", "traffic=[200]")
     )
-    found = demand_changes(Naive(grid))
+    found = assert_changes(Naive(grid))
     assert found["max_starvation_ms"][0] == 80
     assert found["max_starvation_ms"][1]["max_active_sequences"] == 64
 
@@ -120,14 +120,14 @@ def test_hand_made_axes_with_one_bound_out_of_reach(bound):
     for at in ({TRAFFIC: 999, "precision": "bf16"}, {TRAFFIC: 1_001, "precision": "bf16", "share": 600}):
         own = {{"share": "prefill_share_permille"}.get(name, name): label for name, label in at.items()}
         assert not naive.points(own)
-        assert bound in demand_changes(naive, own)
+        assert bound in assert_changes(naive, own)
 
 
 @pytest.mark.parametrize("bound", ["max_ttft_ms", "max_tpot_ms", "max_queue_delay_ms", "max_starvation_ms"])
 def test_hand_made_models_with_one_bound_out_of_reach(bound):
     naive = Naive(models_grid(("set", f"contract.{bound}=1")))
     assert not naive.points(DECLARED)
-    assert demand_changes(naive, DECLARED, steps=300)
+    assert assert_changes(naive, DECLARED, steps=300)
 
 
 @pytest.mark.parametrize("arrivals", [20, 40, 60, 70, 77])
@@ -144,7 +144,7 @@ def test_little_s_law_a_longer_token_time_admits_more_sequences_which_make_it_lo
     ]
     naive = Naive(little_grid(*overrides))
     assert not naive.points(DECLARED)
-    found = demand_changes(naive, DECLARED)
+    found = assert_changes(naive, DECLARED)
     start = judge(naive.grid.fields((0, 0, 0, 0)), naive.grid.class_ids).figures["estimated_tpot_ms"]
     assert found["max_tpot_ms"][0] > start, "the figure at the given bound is not enough"
 
@@ -161,7 +161,7 @@ def test_little_s_law_a_token_time_that_never_catches_up_is_no_answer():
         ("set", "scheduler.max_active_sequences=1_000_000"),
     ]
     naive = Naive(little_grid(*overrides))
-    assert demand_changes(naive, DECLARED, steps=5_000) == {}
+    assert assert_changes(naive, DECLARED, steps=5_000) == {}
 
 
 def test_little_s_law_a_longer_first_token_time_may_break_the_batch_slots():
@@ -171,9 +171,9 @@ def test_little_s_law_a_longer_first_token_time_may_break_the_batch_slots():
         ("set", "class.chat.prompt_tokens=100"),
     )
     enough = Naive(little_grid(*busy))
-    found = demand_changes(enough, DECLARED)
+    found = assert_changes(enough, DECLARED)
     fields = enough.grid.fields((0, 0, 0, 0)) | {"contract.max_ttft_ms": found["max_ttft_ms"][0]}
     present = judge(fields, enough.grid.class_ids).figures["active_sequences"]
     assert present > judge(enough.grid.fields((0, 0, 0, 0)), enough.grid.class_ids).figures["active_sequences"]
     full = Naive(little_grid(*busy, ("set", f"scheduler.max_active_sequences={present - 1}")))
-    assert demand_changes(full, DECLARED) == {}
+    assert assert_changes(full, DECLARED) == {}

@@ -25,7 +25,7 @@ def configurations(grid, at=None):
     return [cell_at(grid, (*spot, 0), selection.lowest_scale(grid)) for spot in spots]
 
 
-def demand_obstacles(grid, at=None):
+def assert_obstacles(grid, at=None):
     """What the kernels count is what the reference counts."""
     found = best_of_grid(grid, at).obstacles
     cells = configurations(grid, at)
@@ -54,14 +54,14 @@ def test_drawn_grids_where_nothing_is_feasible():
     for seed in range(400, 470):
         grid = parse_grid(seeded_text(seed, cells=30))
         if not best_of_grid(grid).feasible:
-            demand_obstacles(grid)
+            assert_obstacles(grid)
             seen += 1
     assert seen >= 10
 
 
 def test_two_bounds_stand_in_the_way():
     grid = axes_grid(("set", "contract.max_tpot_ms=1"), ("set", "contract.max_starvation_ms=1"))
-    found = demand_obstacles(grid)
+    found = assert_obstacles(grid)
     by_bound = {obstacle.bound: obstacle for obstacle in found.violations}
     assert (by_bound["max_tpot_ms"].least, by_bound["max_tpot_ms"].loosest) == (20, 1)
     assert by_bound["max_starvation_ms"].least == 80
@@ -82,7 +82,7 @@ def test_two_bounds_stand_in_the_way():
 def test_weights_that_do_not_fit_name_the_cell_with_the_most_memory():
     axis = ("axis", "gpu.memory_bytes=[10_000_000_000, 20_000_000_000]")
     grid = models_grid(("axis", "traffic=[5, 50]"), axis)
-    found = demand_obstacles(grid)
+    found = assert_obstacles(grid)
     assert list(found.invalid_reasons) == ["weights-do-not-fit"]
     assert found.all_invalid
     assert found.nearest_invalid.point["gpu.memory_bytes"] == 20_000_000_000
@@ -123,7 +123,7 @@ def test_weights_that_do_not_fit_name_the_cell_with_the_most_memory():
 def test_the_least_short_cell_of_other_reasons(overrides, reason, axis, value):
     grid = base_grid(*overrides)
     at = {"traffic": grid.axes[-1].values[0]}
-    found = demand_obstacles(grid, at)
+    found = assert_obstacles(grid, at)
     assert next(iter(found.invalid_reasons)) == reason
     assert found.nearest_invalid.point[axis] == value
 
@@ -138,14 +138,14 @@ def test_the_least_short_cell_of_other_reasons(overrides, reason, axis, value):
     ],
 )
 def test_derived_fields_out_of_their_range(overrides, reason):
-    found = demand_obstacles(models_grid(*overrides))
+    found = assert_obstacles(models_grid(*overrides))
     assert found.all_invalid
     assert found.nearest_invalid.verdict.invalid_reason in (reason, 3, 4)
 
 
 def test_a_traffic_that_is_too_high_names_what_is_carried_instead():
     at = {"traffic": 999_999, "slots": 64}
-    found = demand_obstacles(axes_grid(), at)
+    found = assert_obstacles(axes_grid(), at)
     assert found.carried.point == best_of_grid(axes_grid(), {"slots": 64}).cell.point
     nothing = axes_grid(("set", "contract.max_tpot_ms=1"))
     assert best_of_grid(nothing, at).obstacles.carried is None

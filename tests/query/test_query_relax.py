@@ -36,19 +36,19 @@ def truth(naive, at=None):
     return (points[0].scale, naive.point(points[0])) if points else (0, None)
 
 
-def demand(grid, at=None):
+def assert_answer(grid, at=None):
     """Every step of every bound and axis is what a fresh grid says; how many were looked at."""
     naive = Naive(grid)
     answer = asked(grid, at)
     now = truth(naive, at)
     assert (answer.scale_permille, None if answer.cell is None else dict(answer.cell.point)) == now, grid.text
-    looked_at = sum(demand_bound(naive, answer, relief, at) for relief in answer.bounds)
+    looked_at = sum(assert_bound(naive, answer, relief, at) for relief in answer.bounds)
     assert [relief.name for relief in answer.bounds] == CONTRACT
     assert len(answer.axes) == (0 if now[1] is None else sum(not axis.is_choice for axis in grid.axes[:-1]))
-    return looked_at + sum(demand_axis(naive, answer, relief, at) for relief in answer.axes)
+    return looked_at + sum(assert_axis(naive, answer, relief, at) for relief in answer.axes)
 
 
-def demand_bound(naive, answer, relief, at):
+def assert_bound(naive, answer, relief, at):
     grid, bound = naive.grid, relief.name
     path = f"contract.{bound}"
     if any(path in axis.fields for axis in grid.axes):
@@ -76,11 +76,11 @@ def demand_bound(naive, answer, relief, at):
         assert reached.gain_permille == reached.scale_permille - answer.scale_permille
         looked_at += 1
     found = relief.steps["smallest"]
-    demand_smallest(naive, answer, relief, at, None if found is None else found.to, upper)
+    assert_smallest(naive, answer, relief, at, None if found is None else found.to, upper)
     return looked_at
 
 
-def demand_smallest(naive, answer, relief, at, found, upper):
+def assert_smallest(naive, answer, relief, at, found, upper):
     """No smaller loosening admits the next scale to any configuration."""
     grid, target, path = naive.grid, answer.next_scale_permille, f"contract.{relief.name}"
     if target is None:
@@ -112,7 +112,7 @@ def demand_smallest(naive, answer, relief, at, found, upper):
     assert found == least, (relief.name, grid.text)
 
 
-def demand_axis(naive, answer, relief, at):
+def assert_axis(naive, answer, relief, at):
     axis = naive.grid.axis(relief.name)
     index = axis.index(answer.cell.point[axis.name])
     assert relief.now == axis.values[index]
@@ -129,7 +129,7 @@ def demand_axis(naive, answer, relief, at):
 
 
 def test_drawn_grids():
-    looked_at = sum(demand(parse_grid(seeded_text(seed, cells=16))) for seed in range(600, 615))
+    looked_at = sum(assert_answer(parse_grid(seeded_text(seed, cells=16))) for seed in range(600, 615))
     assert looked_at > 300
 
 
@@ -137,17 +137,17 @@ def test_drawn_grids():
 @pytest.mark.parametrize("block", range(10))
 def test_many_more_drawn_grids(block):
     for seed in range(10_000 + block, 11_500, 10):
-        demand(parse_grid(seeded_text(seed, cells=40)))
+        assert_answer(parse_grid(seeded_text(seed, cells=40)))
 
 
 @pytest.mark.parametrize("make", [axes_grid, models_grid, base_grid, little_grid])
 def test_hand_made_grids(make):
-    assert demand(make())
+    assert assert_answer(make())
 
 
 @pytest.mark.parametrize("at", [{TRAFFIC: 900}, {TRAFFIC: 1_900}, {"precision": "bf16"}, {TRAFFIC: 10**6}])
 def test_what_is_fixed_stays_fixed(at):
-    assert demand(axes_grid(), at)
+    assert assert_answer(axes_grid(), at)
 
 
 def test_a_fixed_axis_is_still_asked_for_its_next_value():
@@ -202,7 +202,7 @@ def test_latency_bounds_and_memory_that_stop_the_largest_point():
     stopped = Counter()
     for seed in range(16):
         grid = latency_bound_grid(seed)
-        demand(grid)
+        assert_answer(grid)
         answer = asked(grid)
         stopped.update(r.name for r in answer.bounds if answer.cell is not None and r.steps["smallest"] is not None)
     assert stopped["max_ttft_ms"] >= 3, stopped
@@ -224,20 +224,20 @@ def test_from_zero_the_smallest_loosening_is_the_smallest_change():
     found = {relief.name: relief.steps["smallest"] for relief in answer.bounds}
     assert found.pop("max_tpot_ms").to == 20
     assert set(found.values()) == {None}
-    assert demand(grid)
+    assert assert_answer(grid)
 
 
 @pytest.mark.parametrize("bound", CONTRACT)
 def test_from_zero_on_hand_made_axes(bound):
     grid = axes_grid(("set", f"contract.{bound}=1"))
-    demand(grid)
-    demand(grid, {TRAFFIC: 900})
+    assert_answer(grid)
+    assert_answer(grid, {TRAFFIC: 900})
 
 
 @pytest.mark.parametrize("bound", ["max_ttft_ms", "max_tpot_ms", "max_queue_delay_ms", "max_starvation_ms"])
 def test_from_zero_on_hand_made_models(bound):
-    demand(models_grid(("set", f"contract.{bound}=1")))
-    demand(little_grid(("set", f"contract.{bound}=1")))
+    assert_answer(models_grid(("set", f"contract.{bound}=1")))
+    assert_answer(little_grid(("set", f"contract.{bound}=1")))
 
 
 def test_a_bound_that_is_an_axis_or_in_its_choices_is_left_out():

@@ -69,7 +69,7 @@ def wanted_value(naive: Naive, spot: Spot, show: str):
     return naive.value(spot, show)
 
 
-def demand(naive: Naive, x: str, y: str, at, show: str):
+def assert_answer(naive: Naive, x: str, y: str, at, show: str):
     grid = naive.grid
     answer = find_region(grid, evaluation_of(grid), x, y, at, show)
     x_axis, y_axis = grid.axis(x), grid.axis(y)
@@ -93,12 +93,12 @@ def demand(naive: Naive, x: str, y: str, at, show: str):
 @pytest.mark.parametrize("show", SHOWS)
 def test_hand_made_grids(make, show):
     naive = Naive(make())
-    demand(naive, "slots", "share", None, show)
-    demand(naive, "share", "slots", {"chunk": naive.grid.axis("chunk").label(0)}, show)
+    assert_answer(naive, "slots", "share", None, show)
+    assert_answer(naive, "share", "slots", {"chunk": naive.grid.axis("chunk").label(0)}, show)
     if show not in OF_CONFIGURATION:
-        demand(naive, "traffic", "chunk", None, show)
-        demand(naive, "slots", "traffic", None, show)
-        demand(naive, "slots", "share", {"traffic": 777}, show)
+        assert_answer(naive, "traffic", "chunk", None, show)
+        assert_answer(naive, "slots", "traffic", None, show)
+        assert_answer(naive, "slots", "share", {"traffic": 777}, show)
 
 
 @pytest.mark.parametrize("block", range(6))
@@ -110,13 +110,13 @@ def test_drawn_grids(block):
         if show in OF_CONFIGURATION and TRAFFIC in (x.name, y.name):
             show = "limit"
         at = {} if TRAFFIC in (x.name, y.name) or show in OF_CONFIGURATION or rng.random() < 0.5 else {TRAFFIC: 1_000}
-        demand(naive, x.name, y.name, at, show)
+        assert_answer(naive, x.name, y.name, at, show)
 
 
 def test_open_axes_take_the_values_of_the_largest_feasible_point():
     naive = Naive(axes_grid())
     best = naive.point(naive.points()[0])
-    answer = demand(naive, "slots", "share", None, "verdict")
+    answer = assert_answer(naive, "slots", "share", None, "verdict")
     assert answer.at == {name: value for name, value in best.items() if name not in (SLOTS, SHARE)}
     assert dict(answer.largest.point) == best
     assert answer.filled == "largest-point"
@@ -131,32 +131,32 @@ def test_along_traffic_the_mark_is_on_the_last_value_that_the_point_carries():
     scale = naive.points()[0].scale
     own = list(naive.grid.axes[-1].values)
     assert scale not in own
-    answer = demand(naive, "traffic", "slots", None, "verdict")
+    answer = assert_answer(naive, "traffic", "slots", None, "verdict")
     row, column = answer.mark
     assert own[column] < scale < own[column + 1]
     assert VERDICTS[answer.verdict[row, column]] == "within"
     far = Naive(axes_grid(("axis", "traffic=[20_000, 30_000]")))
-    assert demand(far, "traffic", "slots", None, "verdict").mark is None
+    assert assert_answer(far, "traffic", "slots", None, "verdict").mark is None
 
 
 @pytest.mark.parametrize("show", ["verdict", "limit", "capacity", "slack:max_tpot_ms", "peak_kv_bytes"])
 def test_nothing_feasible_is_an_answer(show):
-    answer = demand(Naive(axes_grid(("set", "contract.max_tpot_ms=1"))), "slots", "share", None, show)
+    answer = assert_answer(Naive(axes_grid(("set", "contract.max_tpot_ms=1"))), "slots", "share", None, show)
     assert (answer.largest, answer.mark, answer.filled) == (None, None, "first-values")
-    at_once = demand(Naive(axes_grid()), "slots", "share", {"traffic": 20_000}, "verdict")
+    at_once = assert_answer(Naive(axes_grid()), "slots", "share", {"traffic": 20_000}, "verdict")
     assert (at_once.largest, at_once.filled) == (None, "largest-capacity")
 
 
 def test_a_grid_of_one_cell_and_axes_of_one_value():
     naive = Naive(base_grid())
     for show in SHOWS:
-        assert demand(naive, "slots", "share", None, show).values.shape == (1, 1)
+        assert assert_answer(naive, "slots", "share", None, show).values.shape == (1, 1)
 
 
 def test_choices_are_an_axis():
     naive = Naive(axes_grid())
     for show in ("verdict", "limit", "capacity", "slack:max_ttft_ms"):
-        demand(naive, "precision", "class.code.v2.prompt_tokens", None, show)
+        assert_answer(naive, "precision", "class.code.v2.prompt_tokens", None, show)
 
 
 @pytest.mark.parametrize("show", ["peak_kv_bytes", "slack:max_kv_bytes"])
@@ -167,7 +167,7 @@ def test_integers_beyond_int64_stay_exact(show):
         ("set", "class.chat.peak_concurrency=1_000_000"),
         ("set", f"scheduler.kv_bytes_per_token={10**12}"),
     )
-    answer = demand(Naive(grid), "class.chat.prompt_tokens", "slots", {"traffic": 1_000}, show)
+    answer = assert_answer(Naive(grid), "class.chat.prompt_tokens", "slots", {"traffic": 1_000}, show)
     assert answer.values.dtype == object
     assert max(abs(answer.values.reshape(-1))) > 2**63
 
