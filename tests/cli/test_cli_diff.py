@@ -157,3 +157,17 @@ def test_help_fits_and_says_what_is_counted(invoke):
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
     assert "rejected to invalid" in out
+
+
+def test_slo_puts_both_results_under_one_bound(tmp_path, tight_nc, tiny_nc):
+    (tmp_path / "o").mkdir()
+    (tmp_path / "n").mkdir()
+    old = result(tmp_path / "o", "old.nc", "--set", "contract.max_ttft_ms=200")
+    tight = ("--set", "contract.max_kv_bytes='3 GB'", "--set", "contract.max_ttft_ms=200")
+    new = result(tmp_path / "n", "new.nc", *tight)
+
+    asked = json.loads(run("diff", str(tiny_nc), str(tight_nc), "--slo", "max_ttft_ms=200", "--json").stdout)
+    fresh = json.loads(run("diff", str(old), str(new), "--json").stdout)
+
+    assert asked.pop("slo") == {"max_ttft_ms": 200}
+    assert asked == fresh
