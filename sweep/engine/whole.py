@@ -1,0 +1,57 @@
+"""Every cell's mask, or every configuration's capacity, in an array that the caller owns: the engine without a file."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from sweep.engine.evaluate import Evaluation, narrowed
+from sweep.engine.largest import CAPACITY, configuration_dims
+from sweep.engine.opening import Array
+from sweep.engine.plan import THREADS
+from sweep.engine.runs import RunMaker
+from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reported_rules
+from sweep.store.layout import slab_shape, slabs
+
+
+def fill_masks(ev: Evaluation, admission_control: bool, out: Array) -> None:
+    """Write the violation mask of every cell.
+
+    Args:
+        ev: the evaluation of a grid.
+        admission_control: as in the grid.
+        out: uint16, of the grid's shape.
+    """
+    reported = reported_rules(ev)
+    regions = slabs(ev.lengths, slab_shape(ev.lengths, ev.tile_values))
+    if RunMaker.suits(ev):
+        runner = RunMaker(ev, reported, admission_control)
+
+        def by_runs(region: tuple[slice, ...]) -> None:
+            out[region] = runner.make(region).mask(out[region].shape)
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(by_runs, regions))
+        return
+    maker = MaskMaker(ev, reported, admission_control)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda region: maker.make(region, out[region]), regions))
+
+
+def fill_capacities(ev: Evaluation, out: Array) -> None:
+    """Write the largest feasible traffic scale of every configuration, 0 where there is none.
+
+    Args:
+        ev: the evaluation of a grid.
+        out: int64, of the grid's shape without its last axis, traffic.
+    """
+    dims = configuration_dims(ev)
+
+    def one(region: tuple[slice, ...]) -> None:
+        part = ev.tile(region)
+        full = np.broadcast_to(narrowed(part.get(CAPACITY)), open_shape(part.lengths, dims))
+        out[region[:-1]] = full[..., 0]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(one, dims_regions(ev.lengths, dims, ev.tile_values)))
