@@ -179,14 +179,14 @@ def _add_rules(add: Add, on: Switches) -> None:
 def _add_thresholds(add: Add, on: Switches) -> None:
     count = len(on.from_slo)
     caps = _add_caps(add, on)
-    add("scale_cap", thresholds.least, *caps)
+    add("scale_cap", thresholds.smallest, *caps)
     limits = ("contract.max_total_utilization_permille", "queue_utilization_limit", "ttft_utilization_limit")
-    add("utilization_limit", thresholds.least, *limits)
+    add("utilization_limit", thresholds.smallest, *limits)
     add("total_work_limit", thresholds.capacity_work_limit, "utilization_limit", "token_capacity_per_second")
     for kind, tokens in (("total", "tokens"), ("prefill", "prompt_tokens"), ("decode", "output_tokens")):
         reads = (f"{kind}_work_limit", "scale_cap", REPLICAS, *_pairs(count, "arrival_millirps", tokens))
         add(f"scale.{kind}", thresholds.scale_for_work, *reads)
-    add("sequences_limit", thresholds.least, "scheduler.max_active_sequences", "tpot_sequences_limit")
+    add("sequences_limit", thresholds.smallest, "scheduler.max_active_sequences", "tpot_sequences_limit")
     add("kv_tokens_limit", thresholds.kv_tokens_limit, "bound_max_kv_bytes", "kv_bytes_per_token")
     _add_peak_threshold(add, on, "scale.sequences", "sequences_limit", None)
     _add_peak_threshold(add, on, "scale.kv", "kv_tokens_limit", "tokens")
@@ -195,7 +195,7 @@ def _add_thresholds(add: Add, on: Switches) -> None:
     admitted = on.admission_control
     add("feasible_at_all", partial(_none_of_these, admitted), *blockers)
     scales = ("scale.total", "scale.prefill", "scale.decode", "scale.sequences", "scale.kv")
-    add("max_traffic_scale_permille", thresholds.largest_scale, "feasible_at_all", *scales)
+    add("max_traffic_scale_permille", thresholds.largest_scale, "feasible_at_all", "scale_cap", *scales)
 
 
 def _none_of_these(admitted: bool, *flags: Any) -> Any:

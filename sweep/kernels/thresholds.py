@@ -22,6 +22,7 @@ from sweep.exact.ops import (
     clamp,
     floor_div,
     largest_within,
+    least,
     maximum,
     minimum,
     select,
@@ -52,12 +53,9 @@ def peak_cap_from_slo(declared: Number, replicas: Number, stay: Number) -> Numbe
     return floor_div(arrival * (1000 * replicas), declared)
 
 
-def least(*caps: Number) -> Number:
+def smallest(*caps: Number) -> Number:
     """The smallest of the caps."""
-    result = caps[0]
-    for cap in caps[1:]:
-        result = minimum(result, cap)
-    return result
+    return least(caps)
 
 
 def waiting_limit(wait: Number, iteration: Number) -> Number:
@@ -159,6 +157,9 @@ def scale_for_peaks(left: Number, cap: Number, replicas: Number, scaled: int, *t
     return largest_within(load, left, lo, hi)
 
 
-def largest_scale(feasible_at_all: Flag, *scales: Number) -> Number:
-    """The least threshold where nothing that the traffic does not touch stands in the way, else 0."""
-    return select(feasible_at_all, least(*scales), 0)
+def largest_scale(feasible_at_all: Flag, cap: Number, *scales: Number) -> Number:
+    """The least threshold where nothing that the traffic does not touch stands in the way, else 0.
+
+    No threshold is negative or over the cap, so closing the cap closes the configuration.
+    """
+    return smallest(select(feasible_at_all, cap, 0), *scales)

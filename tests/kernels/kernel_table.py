@@ -195,7 +195,7 @@ THRESHOLDS = {
         REPLICAS,
         STAY,
     ),
-    "least": _case(thresholds.least, min, SCALE, SCALE, SCALE),
+    "smallest": _case(thresholds.smallest, min, SCALE, SCALE, SCALE),
     "waiting_limit": _case(thresholds.waiting_limit, plain_waiting_limit, (-(10**13), DAY), ANY_ITERATION),
     "ttft_limit": _case(thresholds.ttft_limit, plain_ttft_limit, MS, (0, 10**13), ANY_ITERATION),
     "work_limit": _case(thresholds.work_limit, plain_work_limit, PERMILLE, RATE),
@@ -247,7 +247,7 @@ THRESHOLDS = {
         STAY,
     ),
     "largest_scale": _case(
-        thresholds.largest_scale, lambda free, *scales: min(scales) if free else 0, FLAG, SCALE, SCALE
+        thresholds.largest_scale, lambda free, cap, *scales: min(cap, *scales) if free else 0, FLAG, SCALE, SCALE, SCALE
     ),
 }
 KERNELS = {**DERIVE, **FIGURES, **RULES, **THRESHOLDS}
