@@ -166,7 +166,9 @@ def refuse(plan: Plan, free_disk_bytes: int) -> None:
     if plan.configurations > MAX_CONFIGURATIONS:
         raise RefusedSize(
             f"the grid has {grouped(plan.cells)} cells in {grouped(plan.configurations)} configurations, and a run "
-            f"takes at most {grouped(MAX_CONFIGURATIONS)} configurations: thin out an axis, or use --dry-run."
+            f"takes at most {grouped(MAX_CONFIGURATIONS)} configurations, whose capacities alone would take "
+            f"{grouped(8 * plan.configurations)} bytes: ask `sweep best` with the grid file, which finds the largest "
+            f"point without a run, or thin out an axis."
         )
     if plan.cells > MAX_CELLS and (plan.mask_stored or not plan.by_runs):
         why = "written" if plan.mask_stored else "judged one by one (its loads are too large to be counted as runs)"

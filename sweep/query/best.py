@@ -13,6 +13,7 @@ from sweep.errors import UsageFault
 from sweep.grid.model import Grid
 from sweep.query.around import Neighbour, holes, neighbours
 from sweep.query.cell import Cell, cell_at, codes_of
+from sweep.query.declared import configurations_of, is_counted
 from sweep.query.nearest import Change, smallest_changes
 from sweep.query.obstacles import Obstacles, obstacles
 from sweep.query.rank import Objective, objectives_of, ranked
@@ -44,9 +45,10 @@ class BestAnswer:
     smallest_changes: tuple[Change, ...] = ()
     """Per bound the smallest rise that would admit a point; the relatively smallest first."""
     obstacles: Obstacles | None = None
-    """What stands in the way; None where something is feasible."""
+    """What stands in the way; None where something is feasible, or the configurations are too many to be counted."""
     causes: Mapping[str, Mapping[str, int]] | None = None
-    """How many configurations each cause decides (`sweep.query.certificate`); None where nobody asked."""
+    """How many configurations each cause decides (`sweep.query.certificate`); None where nobody asked, or the
+    configurations are too many to be counted."""
 
     @property
     def feasible(self) -> bool:
@@ -112,11 +114,10 @@ def find_best(
         _refuse_off_axis(grid, selection)
     own = ranked(grid, ev, selection, wanted, 1, on_grid=True)
     found = ranked(grid, ev, selection, wanted, top, on_grid)
-    lengths = [s.stop - s.start for s in selection.region]
-    configurations = 1
-    for length in lengths[:-1]:
-        configurations *= length
-    cells = configurations * lengths[-1] if selection.scale_permille is None else configurations
+    configurations, traffic = configurations_of(selection), selection.region[-1]
+    cells = configurations * (traffic.stop - traffic.start) if selection.scale_permille is None else configurations
+    if not found and not is_counted(selection):
+        return BestAnswer(None, None, None, (), {}, cells, configurations, (), selection)
     if not found:
         changes, why = smallest_changes(grid, ev, selection), obstacles(grid, ev, selection)
         if selection.scale_permille is None:  # none of the axis' own values; between or below them there may be one

@@ -20,6 +20,7 @@ from sweep.engine.verdict import dims_regions, open_shape
 from sweep.grid.model import Grid
 from sweep.kernels.nodes import STATIC_RULES
 from sweep.query.best import BestAnswer
+from sweep.query.declared import is_counted
 from sweep.query.select import Selection, restricted
 from sweep.records.codes import INVALID_REASONS, VIOLATION_CODES
 
@@ -121,5 +122,7 @@ def _write(codes: Array, code: int, *flags: Array) -> None:
 
 
 def certified(grid: Grid, ev: Evaluation, answer: BestAnswer) -> BestAnswer:
-    """The answer with what decided each of its configurations."""
+    """The answer with what decided each of its configurations; as it is where they are too many to be counted."""
+    if not is_counted(answer.selection):
+        return answer
     return replace(answer, causes=causes(grid, ev, answer.selection).as_json())

@@ -11,12 +11,13 @@ import numpy as np
 
 from sweep.engine.catalogue import quantities
 from sweep.engine.evaluate import Evaluation, narrowed
-from sweep.engine.largest import CAPACITY, CHUNK, SHARE, SLOTS, at_scales, capacity_blocks, configuration_dims
+from sweep.engine.largest import CAPACITY, CHUNK, SHARE, SLOTS, Point, at_scales, capacity_blocks, configuration_dims
 from sweep.engine.opening import Array, int64_values
 from sweep.engine.plan import MAX_CELLS, MAX_CONFIGURATIONS
 from sweep.errors import RefusedSize, UsageFault
 from sweep.grid.faults import nearest
 from sweep.grid.model import Grid
+from sweep.query.declared import configurations_of, is_searched, searched
 from sweep.query.select import Selection, restricted
 from sweep.store.layout import slab_shape, slabs
 from sweep.units import grouped
@@ -127,11 +128,14 @@ def ranked(
     """
     last = len(grid.axes) - 1
     exact = not objectives or (objectives[0].axis == last and objectives[0].sense == MAXIMIZE)
-    refuse_large(selection, walks_traffic=not exact and selection.scale_permille is None)
     part = restricted(ev, selection)
+    if on_grid and selection.scale_permille is not None and selection.scale_permille not in grid.axes[last].values:
+        return []
+    if not objectives and is_searched(selection):
+        points = searched(part, selection, traffic_values(grid)[selection.region[-1]], top, on_grid)
+        return [Ranked(point.key, _cell_of(grid, point), point.scale_permille) for point in points]
+    refuse_large(selection, walks_traffic=not exact and selection.scale_permille is None)
     if selection.scale_permille is not None:
-        if on_grid and selection.scale_permille not in grid.axes[last].values:
-            return []
         blocks = _blocks_at(part, selection.scale_permille)
     elif exact and not on_grid:
         blocks = _exact_blocks(part)
@@ -146,9 +150,15 @@ def ranked(
     return best
 
 
+def _cell_of(grid: Grid, point: Point) -> tuple[int, ...]:
+    """A point's index with that of its scale on the traffic axis, 0 where the axis has not the scale."""
+    axis = grid.axes[-1].values
+    return (*point.index, axis.index(point.scale_permille) if point.scale_permille in axis else 0)
+
+
 def refuse_large(selection: Selection, walks_traffic: bool) -> None:
     """Raise RefusedSize where a question would walk more cells or configurations than a person waits for."""
-    configurations = prod(s.stop - s.start for s in selection.region[:-1])
+    configurations = configurations_of(selection)
     cells = configurations * (selection.region[-1].stop - selection.region[-1].start)
     if walks_traffic and cells > MAX_CELLS:
         raise RefusedSize(

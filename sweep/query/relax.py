@@ -23,7 +23,9 @@ from sweep.engine.largest import CAPACITY, Point, configuration_dims, first_in_o
 from sweep.engine.verdict import dims_regions, open_shape
 from sweep.errors import SelfCheckFault
 from sweep.grid.model import Axis, Grid
+from sweep.kernels.nodes import SCALE
 from sweep.query.cell import Cell, cell_at
+from sweep.query.declared import is_counted, is_searched, searched
 from sweep.query.nearest import mask_of, smallest_changes
 from sweep.query.rank import ranked
 from sweep.query.select import At, Selection, configurations_at, restricted, select
@@ -93,9 +95,11 @@ class RelaxAnswer:
     """Its traffic scale, 0 where nothing is feasible."""
     next_scale_permille: int | None
     """What `smallest` reaches: one permille more; the lowest traffic of the selection where nothing is feasible; None
-    where the traffic is fixed and carried already."""
+    where the traffic is fixed and carried already, or the configurations are too many to look at each."""
     bounds: tuple[Relief, ...]
     """The eight bounds of the contract."""
+    counted: bool
+    """Whether the configurations are few enough to look at each for the smallest step."""
     axes: tuple[Relief, ...]
     """Every axis of integers but traffic; none where nothing is feasible."""
 
@@ -132,11 +136,13 @@ def relax(grid: Grid, ev: Evaluation, at: At | None = None) -> RelaxAnswer:
     cell = cell_at(grid, found[0].index, found[0].scale_permille) if found else None
     now = Point(found[0].index[:-1], found[0].scale_permille) if found else None
     target = selection.lowest_scale(grid) if now is None else now.scale_permille + 1
-    wanted = None if now is not None and selection.scale_permille is not None else target
+    carried = now is not None and selection.scale_permille is not None
+    wanted = None if carried or not is_counted(selection) else target
     return RelaxAnswer(
         cell=cell,
         scale_permille=0 if now is None else now.scale_permille,
         next_scale_permille=wanted,
+        counted=is_counted(selection),
         bounds=tuple(_Bounds(grid, ev, selection, cell, now).reliefs(wanted)),
         axes=() if now is None else tuple(_axes(grid, ev, selection, now)),
     )
@@ -148,6 +154,10 @@ def largest_under(ev: Evaluation, selection: Selection, changes: Sequence[Loosen
     Within a block only what reads the changed bound is computed again.
     """
     part = restricted(ev, selection)
+    if is_searched(selection):
+        axis = part.get(SCALE).reshape(-1)
+        tops = [searched(_changed(part, change), selection, axis, 1, on_grid=False) for change in changes]
+        return [points[0] if points else None for points in tops]
     dims = configuration_dims(part)
     best: list[Point | None] = [None] * len(changes)
     for region in dims_regions(part.lengths, dims, part.tile_values):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sweep.query.best import BestAnswer
 from sweep.query.cell import Cell
+from sweep.query.declared import COUNTED_CONFIGURATIONS, is_counted
 from sweep.records import wording
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.nothing import nothing
@@ -37,9 +38,10 @@ def best_page(answer: BestAnswer, objectives: Sequence[tuple[str, str]] = (), an
         objectives: what was asked for instead of the default order.
         any_scale: whether a traffic scale need not be on its axis; then, if it was free, the best on the axis is named.
     """
-    decided = Paragraph(
-        f"Decided: {counted(answer.configurations, 'configuration')}, {counted(answer.cells, 'cell')}.", "note"
-    )
+    text = f"Decided: {counted(answer.configurations, 'configuration')}, {counted(answer.cells, 'cell')}."
+    if not is_counted(answer.selection):
+        text += f" What decides each is counted up to {grouped(COUNTED_CONFIGURATIONS)} configurations: narrow --at."
+    decided = Paragraph(text, "note")
     if answer.cell is None:
         return [*nothing(answer), Section("", (decided, *decided_by(answer.causes))), CLAIM]
     page = [_point(answer, answer.cell, objectives, any_scale and answer.selection.scale_permille is None)]

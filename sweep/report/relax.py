@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 
+from sweep.query.declared import COUNTED_CONFIGURATIONS
 from sweep.query.relax import Reached, RelaxAnswer, Relief
 from sweep.query.replay import Replay
 from sweep.records import wording
@@ -76,6 +77,8 @@ def _bounds(answer: RelaxAnswer) -> Section:
 def _smallest(answer: RelaxAnswer) -> str:
     """What the last column is."""
     if answer.next_scale_permille is None:
+        if not answer.counted:
+            return f"A smallest step is looked for up to {grouped(COUNTED_CONFIGURATIONS)} configurations: narrow --at."
         return "The traffic is fixed and carried already: no step is left."
     target = grouped(answer.next_scale_permille)
     helps = [relief.name for relief in answer.bounds if relief.steps["smallest"] is not None]

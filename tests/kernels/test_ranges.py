@@ -47,7 +47,10 @@ def test_a_range_holds_every_result_of_its_box(name, data):
 def test_a_box_of_one_point_is_its_result_in_both_arithmetics(name, data):
     case = KERNELS[name]
     _, columns = data.draw(boxes(case.ranges, points=1))
-    spans = [(column[0],) if limits == FLAG else (column[0], column[0]) for limits, column in zip(case.ranges, columns)]
+    spans = [
+        (column[0],) if limits == FLAG else (column[0], column[0])
+        for limits, column in zip(case.ranges, columns, strict=True)
+    ]
     wanted = on_arrays(case, columns, object_array).tolist()[0]
     kinds = [object_array]
     if on_intervals(case, spans)[1].holds_int64:
