@@ -11,6 +11,7 @@ from pathlib import Path
 from sweep.engine.catalogue import Quantity, quantities
 from sweep.engine.evaluate import Evaluation
 from sweep.engine.runs import RunMaker
+from sweep.engine.verdict import MaskMaker
 from sweep.errors import RefusedSize
 from sweep.grid.model import Grid
 from sweep.store.layout import slab_shape
@@ -108,7 +109,7 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
     """
     planned = tuple(_planned(grid, ev, quantity, store) for quantity in quantities(ev))
     mask = materialize == "always" or (materialize == "auto" and grid.cells <= AUTO_MASK_CELLS)
-    by_runs = RunMaker.suits(ev)
+    by_runs = RunMaker.suits(ev) and not (mask and MaskMaker.suits(ev))
     tile = slab_shape(grid.shape, ev.tile_values)
     if by_runs and not mask:
         tile = (*slab_shape(grid.shape[:-1], ROW_VALUES), grid.shape[-1])

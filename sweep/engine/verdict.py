@@ -13,6 +13,9 @@ from sweep.exact.interval import Truth
 from sweep.kernels.nodes import BITS, RULES
 from sweep.store.layout import slab_shape, slabs
 
+CACHED_VALUES = 2**17
+"""Cells of a mask that are made at once where nothing is computed in the tile: they stay in the second-level cache."""
+
 INVALID = 0x8000
 """Bit 15, alone in an invalid cell."""
 
@@ -83,21 +86,31 @@ class MaskMaker:
     """Makes the violation mask of any tile: small masks are folded once, large ones compared in the tile.
 
     Folding ORs a mask into another that already spans its axes, so that a tile costs one pass per *maximal* small
-    mask. Bit 15 is set beside others at first; since it is the highest bit that occurs, one minimum with 0x8000
-    leaves it alone in invalid cells and changes nothing elsewhere.
+    mask. A tile is made in parts that stay in cache. Bit 15 is set beside others at first; since it is the highest bit
+    that occurs, one minimum with 0x8000 leaves it alone in invalid cells and changes nothing elsewhere. Parts whose
+    small rules say that no cell, or every cell, is invalid do without that pass.
     """
 
     def __init__(self, ev: Evaluation, reported: Sequence[str], admission_control: bool) -> None:
         self._ev = ev
-        self._constant = 0 if admission_control else ADMISSION_OFF
-        self._clip = bool(reported)
         flags = [(bit, 1 << int(bit.rpartition(".")[2])) for bit in BITS[1:]] + [(rule, INVALID) for rule in reported]
         live = [(name, value) for name, value in flags if may_hold(ev, name)]
         self._large = [(name, value) for name, value in live if not ev.shares(name)]
         small = [(name, value) for name, value in live if ev.shares(name)]
-        self._pieces = fold([_mask(ev.get(name), value) for name, value in small])
+        constant = np.full((1,) * len(ev.lengths), 0 if admission_control else ADMISSION_OFF, dtype=np.uint16)
+        self._pieces = fold([_mask(ev.get(name), value) for name, value in small]) or [constant]
+        if not admission_control:
+            self._pieces[0] = self._pieces[0] | constant
+        self._clips = any(value == INVALID for _, value in self._large)
+        self._invalid = fold([_mask(ev.get(name), INVALID) for name, value in small if value == INVALID])
         for name, _ in self._large:
             ev.warm([name])
+
+    @staticmethod
+    def suits(ev: Evaluation) -> bool:
+        """Whether every mask is small, so that a cell costs little more than being written."""
+        flags = (*BITS[1:], *(rule for rule in RULES if rule in ev.graph))
+        return all(ev.shares(name) for name in flags if may_hold(ev, name))
 
     def make(self, region: tuple[slice, ...], out: Array | None = None) -> Array:
         """The mask of a tile, uint16, full over its axes.
@@ -106,17 +119,35 @@ class MaskMaker:
             region: the tile.
             out: an array of the tile's shape to fill, instead of a new one.
         """
-        part = self._ev.tile(region)
+        starts = [s.indices(n)[0] for s, n in zip(region, self._ev.lengths, strict=True)]
+        shape = tuple(len(range(*s.indices(n))) for s, n in zip(region, self._ev.lengths, strict=True))
         if out is None:
-            out = np.empty(part.lengths, dtype=np.uint16)
-        out.fill(self._constant)
-        for piece in self._pieces:
-            np.bitwise_or(out, cut(piece, region), out=out)
-        for name, value in self._large:
-            np.bitwise_or(out, _mask(part.get(name), value), out=out)
-        if self._clip:
-            np.minimum(out, np.uint16(INVALID), out=out)
+            out = np.empty(shape, dtype=np.uint16)
+        if self._large:
+            self._fill(region, out, self._ev.tile(region))
+            return out
+        for part in slabs(shape, slab_shape(shape, CACHED_VALUES)):
+            here = tuple(slice(s.start + at, s.stop + at) for s, at in zip(part, starts, strict=True))
+            self._fill(here, out[part], None)
         return out
+
+    def _fill(self, region: tuple[slice, ...], out: Array, part: Evaluation | None) -> None:
+        invalid = [cut(piece, region) for piece in self._invalid]
+        if any(piece.all() for piece in invalid):
+            out.fill(INVALID)
+            return
+        first, *others = [cut(piece, region) for piece in self._pieces]
+        if others:
+            np.bitwise_or(first, others[0], out=out)
+        else:
+            np.copyto(out, first)
+        for piece in others[1:]:
+            np.bitwise_or(out, piece, out=out)
+        if part is not None:
+            for name, value in self._large:
+                np.bitwise_or(out, _mask(part.get(name), value), out=out)
+        if self._clips or any(piece.any() for piece in invalid):
+            np.minimum(out, np.uint16(INVALID), out=out)
 
 
 def _mask(flag: Array, value: int) -> Array:

@@ -25,7 +25,7 @@ def fill_masks(ev: Evaluation, admission_control: bool, out: Array) -> None:
     """
     reported = reported_rules(ev)
     regions = slabs(ev.lengths, slab_shape(ev.lengths, ev.tile_values))
-    if RunMaker.suits(ev):
+    if not MaskMaker.suits(ev) and RunMaker.suits(ev):
         runner = RunMaker(ev, reported, admission_control)
 
         def by_runs(region: tuple[slice, ...]) -> None:

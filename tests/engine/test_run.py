@@ -12,6 +12,7 @@ from strategies import seeded_text
 from sweep.api import plan, run
 from sweep.engine import check, runs
 from sweep.engine.tally import Tally, histogram
+from sweep.engine.verdict import MaskMaker
 from sweep.errors import ResultFault, SelfCheckFault, UsageFault
 from sweep.exact.ops import floor_div
 from sweep.grid import parse_grid
@@ -46,6 +47,7 @@ def test_runs_along_traffic_and_folded_masks_write_the_same_bytes(tmp_path, monk
     folded = bytes_of(grid, tmp_path / "folded.nc", "all")
     assert not plan(grid).by_runs
     monkeypatch.setattr(runs, "MIN_TRAFFIC_VALUES", 1)
+    monkeypatch.setattr(MaskMaker, "suits", lambda ev: False)
     assert plan(grid).by_runs
     assert bytes_of(grid, tmp_path / "runs.nc", "all") == folded
 
@@ -67,6 +69,7 @@ def test_tiny_tiles_and_nothing_shared_write_the_same_bytes(tmp_path, monkeypatc
 
 def test_tiny_row_tiles_of_runs_count_and_write_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "MIN_TRAFFIC_VALUES", 1)
+    monkeypatch.setattr(MaskMaker, "suits", lambda ev: False)
     whole = run(axes_grid(), tmp_path / "whole.nc", materialize="never")
     monkeypatch.setattr(layout, "chunk_shape", partial(layout.chunk_shape, target=16))
     monkeypatch.setattr("sweep.engine.plan.ROW_VALUES", 32)
@@ -145,6 +148,7 @@ def test_a_wrong_kernel_stops_the_run_with_the_cell_and_leaves_no_file(
     module, name, made = WRONG[wrong]
     monkeypatch.setattr(module, name, made(getattr(module, name)))
     monkeypatch.setattr(runs, "MIN_TRAFFIC_VALUES", least)
+    monkeypatch.setattr(MaskMaker, "suits", lambda ev: False)
     scales = ("axis", "traffic=[333, 900, 1_000, 1_100, 4_444, 4_445, 8_000]")
     with pytest.raises(SelfCheckFault) as error:
         run(axes_grid(scales), tmp_path / "result.nc", materialize=materialize)
@@ -200,6 +204,7 @@ def test_progress_runs_from_nothing_to_all_cells(tmp_path):
 @pytest.mark.parametrize("least", [1, 64], ids=["runs", "folded"])
 def test_counts_are_those_of_the_reference(tmp_path, monkeypatch, least):
     monkeypatch.setattr(runs, "MIN_TRAFFIC_VALUES", least)
+    monkeypatch.setattr(MaskMaker, "suits", lambda ev: False)
     for seed in range(40, 50):
         grid = drawn(seed)
         summary = run(grid, tmp_path / f"{seed}.nc", materialize="never")

@@ -79,18 +79,20 @@ def test_a_run_with_a_long_traffic_axis_writes_and_counts_what_the_reference_say
     wanted = reference_table(grid)
     counts = np.bincount(wanted.values[MASK].astype(np.int64).reshape(-1))
     tallies = []
-    for materialize in ("always", "never"):
+    for materialize, folds in (("always", True), ("always", False), ("never", False)):
         path = tmp_path_factory.mktemp("run") / "drawn.nc"
         ev = evaluation_of(grid)
-        plan = make_plan(grid, ev, "all", materialize)
-        assert plan.by_runs == (grid.shape[-1] >= MIN_TRAFFIC_VALUES)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(MaskMaker, "suits", lambda ev, folds=folds: folds)
+            plan = make_plan(grid, ev, "all", materialize)
+        assert plan.by_runs == (grid.shape[-1] >= MIN_TRAFFIC_VALUES and not folds)
         tallies.append(execute(grid, ev, plan, path, False, lambda done, cells: None).tally.cells_of_mask)
         found = table_of_netcdf4(grid, path)
         if materialize == "never":
             found.values[MASK], found.dims[MASK] = wanted.values[MASK], wanted.dims[MASK]
             found.dtypes[MASK] = "uint16"
         assert_equal(grid, found, wanted)
-    assert tallies[0] == tallies[1] == {mask: int(n) for mask, n in enumerate(counts) if n}
+    assert tallies == 3 * [{mask: int(n) for mask, n in enumerate(counts) if n}]
 
 
 @pytest.mark.slow
