@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from sweep.engine.opening import Array
 from sweep.engine.verdict import INVALID
+from sweep.exact.interval import INT64_MAX
 from sweep.records.codes import VIOLATION_CODES
 
 _MASKS = 2**16
 
 
-@dataclass
 class Tally:
     """How many cells have each mask; Python ints, so that no number of cells is too large."""
 
-    cells_of_mask: dict[int, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._counted: dict[int, int] = {}
+        self._recent = np.zeros(_MASKS, dtype=np.int64)
+        self._most_recent = 0
+        """No entry of `_recent` is larger."""
 
     def add(self, histogram: Array, times: int = 1) -> None:
         """Count a tile's histogram (int64 per mask value), each cell standing for `times` cells."""
+        most = int(histogram.max())
+        if times == 1 and self._most_recent + most <= INT64_MAX:
+            self._recent += histogram
+            self._most_recent += most
+            return
+        self._take(histogram, times)
+
+    def _take(self, histogram: Array, times: int) -> None:
         for mask in np.flatnonzero(histogram):
             key = int(mask)
-            self.cells_of_mask[key] = self.cells_of_mask.get(key, 0) + int(histogram[mask]) * times
+            self._counted[key] = self._counted.get(key, 0) + int(histogram[mask]) * times
+
+    @property
+    def cells_of_mask(self) -> dict[int, int]:
+        """Mask -> cells, only masks that occur, in increasing order."""
+        self._take(self._recent, 1)
+        self._recent[:] = 0
+        self._most_recent = 0
+        return dict(sorted(self._counted.items()))
 
     @property
     def total(self) -> int:
