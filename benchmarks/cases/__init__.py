@@ -1,0 +1,1 @@
+"""The rows of the table: each file registers its own, and is found by being here."""
