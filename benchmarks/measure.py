@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -61,6 +61,7 @@ def measure(case: Case, scale: Scale, rounds: int, memory: bool = True) -> Outco
     row = Outcome(
         case.spec.name,
         case.verb,
+        case.spec.about,
         prepared.cells,
         prepared.configurations,
         ours.best,
@@ -69,7 +70,7 @@ def measure(case: Case, scale: Scale, rounds: int, memory: bool = True) -> Outco
         {stick.name: stick.reads for stick, _ in others},
         skipped,
     )
-    return Outcome(**{**vars(row), "targets": judged(case.targets, row, scale == "full")})
+    return replace(row, targets=judged(case.targets, row, scale == "full"))
 
 
 def _checked(prepared: Prepared) -> tuple[list[tuple[Yardstick, Clocked]], dict[str, str]]:

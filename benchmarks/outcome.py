@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.registry import Case, Target
@@ -16,6 +16,8 @@ class Outcome:
     case: str
     """The spec's name."""
     verb: str
+    about: str = ""
+    """What the spec is, in one line."""
     cells: int = 0
     configurations: int = 0
     seconds: float | None = None
@@ -53,6 +55,7 @@ class Outcome:
         return {
             "case": self.case,
             "verb": self.verb,
+            "about": self.about,
             "cells": self.cells,
             "configurations": self.configurations,
             "seconds": self.seconds,
@@ -75,8 +78,8 @@ def outcome_of(row: Mapping[str, Any]) -> Outcome:
 
 def not_measured(case: Case, reason: str, full: bool) -> Outcome:
     """A row that says why there is no measurement."""
-    row = Outcome(case.spec.name, case.verb, reason=reason)
-    return Outcome(row.case, row.verb, reason=reason, targets=judged(case.targets, row, full))
+    row = Outcome(case.spec.name, case.verb, case.spec.about, reason=reason)
+    return replace(row, targets=judged(case.targets, row, full))
 
 
 def judged(targets: Sequence[Target], row: Outcome, full: bool) -> list[dict[str, Any]]:

@@ -21,7 +21,9 @@ def plain(rows: Sequence[Outcome]) -> str:
 def markdown(rows: Sequence[Outcome]) -> str:
     """The same as a Markdown table."""
     lines = [f"| {' | '.join(HEAD)} |", f"| --- {'| ---: ' * 3}| --- | ---: | --- |"]
-    lines += [f"| {' | '.join(_columns(row, lambda key: f'`{key}`'))} |" for row in rows]
+    for row in rows:
+        name, *rest = _columns(row, lambda key: f"`{key}`")
+        lines.append(f"| {' | '.join([f'{name}: {row.about}' if row.about else name, *rest])} |")
     return "\n".join(lines)
 
 
@@ -53,10 +55,12 @@ def _wanted(row: Outcome) -> str:
 
 
 def _rate(row: Outcome) -> str:
+    """How many cells, or what the verb counts; nothing for what does not look at each."""
     if row.verb in ("capacity", "audit") and row.configurations_per_second:
         what = "configurations" if row.verb == "capacity" else "points"
         return f"{_amount(row.configurations_per_second)} {what}"
-    return f"{_amount(row.cells_per_second)} cells" if row.cells_per_second else ""
+    counted = row.verb in ("mask", "largest", "run")
+    return f"{_amount(row.cells_per_second)} cells" if row.cells_per_second and counted else ""
 
 
 def _ratio(name: str, value: float, reads: str) -> str:

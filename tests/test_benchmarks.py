@@ -22,7 +22,7 @@ from benchmarks.table import plain
 FOLDER = Path(growth.__file__).parent
 CHEAP = "capacity-given/capacity"
 KEYS = {
-    *("case", "verb", "cells", "configurations", "seconds", "cells_per_second", "configurations_per_second"),
+    *("case", "verb", "about", "cells", "configurations", "seconds", "cells_per_second", "configurations_per_second"),
     *("peak_bytes", "ratios", "reads", "skipped", "reason", "targets"),
 }
 
