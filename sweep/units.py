@@ -114,6 +114,44 @@ def shown(value: object) -> str:
             return printable(str(value))
 
 
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,60}(?:\.[0-9]{1,60})?")
+
+
+def exact_decimal(value: object) -> Fraction | None:
+    """An integer, an exact decimal or a text of one as an exact number; None for anything else.
+
+    >>> exact_decimal("0.004"), exact_decimal(True), exact_decimal("1/3")
+    (Fraction(1, 250), None, None)
+    """
+    match value:
+        case bool():
+            return None
+        case int() | Fraction():
+            return Fraction(value)
+        case Decimal() if value.is_finite() and abs(value.adjusted()) <= MAX_DIGITS:  # so that it can be expanded
+            return Fraction(value)
+        case str() if _DECIMAL.fullmatch(value):
+            return Fraction(value)
+        case _:
+            return None
+
+
+def decimal_text(number: Fraction) -> str:
+    """An exact decimal without trailing zeros, for a number whose denominator has no primes but 2 and 5.
+
+    >>> decimal_text(Fraction(1, 250)), decimal_text(Fraction(-3)), decimal_text(Fraction(5, 2))
+    ('0.004', '-3', '2.5')
+    """
+    places = 0
+    while (number * 10**places).denominator != 1:
+        places += 1
+        if places > 4 * MAX_DIGITS:  # 2^-200 has 200 places; a third has no end
+            raise ValueError(f"{number.numerator}/{number.denominator} is no decimal")
+    sign, digits = "-" if number < 0 else "", str(abs(number.numerator) * 10**places // number.denominator)
+    digits = digits.rjust(places + 1, "0")
+    return f"{sign}{digits[: len(digits) - places]}.{digits[len(digits) - places :]}" if places else sign + digits
+
+
 def from_text(text: str, unit: str) -> int:
     """The whole number of `unit` that a text such as `80 GB`, `1.5 ms` or `60 %` says.
 

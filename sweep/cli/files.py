@@ -16,7 +16,7 @@ _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
 def grid_of(file: Path, overrides: Sequence[tuple[str, str]]) -> Grid:
-    """The grid of a grid file with overrides, or the one that a result was computed from; warns of `--set` in vain.
+    """The grid of a grid file with overrides, or the one that a result was computed from; warns as `warn` does.
 
     Raises:
         UsageFault: overrides of a result. InputFault, ResultFault: the file is wrong.
@@ -35,10 +35,11 @@ def grid_of(file: Path, overrides: Sequence[tuple[str, str]]) -> Grid:
 
 
 def warn(grid: Grid) -> None:
-    """One line on stderr for each `--set` that changes no cell."""
+    """One line on stderr for each `--set` that changes no cell, and each axis beyond what was measured."""
     from sweep.query.advice import ineffective_sets
+    from sweep.query.measured import beyond_measured
 
-    for sentence in ineffective_sets(grid):
+    for sentence in (*ineffective_sets(grid), *beyond_measured(grid)):
         complain(f"warning: {sentence}.")
 
 

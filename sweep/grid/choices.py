@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeGuard
 
 from sweep.grid.faults import Faults, FieldError
@@ -9,12 +10,15 @@ from sweep.grid.fields import LONGEST_TITLE, Value
 from sweep.grid.frozen import FrozenDict
 from sweep.grid.model import Choice
 from sweep.grid.paths import SHORT, STANDING, Target, known_paths, locate, millirps
-from sweep.units import odd_character, shown
+from sweep.units import exact_decimal, grouped, odd_character, shown
 
 SETTABLE = ("integer", "ratio", "identity")
 """Kinds of fields that a choice may set."""
 
-_KEYS = ("name", "set")
+_KEYS = ("name", "set", "quality_delta")
+
+MAX_DELTA = 10**6
+"""The largest quality delta either way; a score that loses more is in another unit."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ def read_choices(axis: str, spec: Sequence[Mapping[str, object]], class_ids: Seq
         sets = _sets(item, where, class_ids, faults)
         for path, value in sets.items():
             set_by.setdefault(path, []).append(value)
-        choices.append(Choice(name, FrozenDict((p, v) for p, v in sets.items() if v is not None)))
+        delta = _quality_delta(item, where, faults)
+        choices.append(Choice(name, FrozenDict((p, v) for p, v in sets.items() if v is not None), delta))
     if not set_by and len(faults) == before:
         faults.add(place, "its choices set no field, wanted at least one; fill a set or remove the axis.")
     claims = tuple((path, len(values) == len(spec), values[0]) for path, values in set_by.items())
@@ -90,6 +95,21 @@ def _name(item: Mapping[str, object], index: int, place: str, names: dict[str, i
         names[name] = index
         return name
     return ""
+
+
+def _quality_delta(item: Mapping[str, object], where: str, faults: Faults) -> Fraction | None:
+    """The measured loss of quality of a choice, exactly; None where it has none, or after a fault."""
+    if "quality_delta" not in item:
+        return None
+    given, place = item["quality_delta"], f"{where}.quality_delta"
+    delta = exact_decimal(given)
+    wanted = f"a decimal from -{grouped(MAX_DELTA)} to {grouped(MAX_DELTA)}"
+    if delta is None:
+        faults.add(place, f"got {shown(given)}, wanted {wanted}; write the measured loss of quality, or leave it out.")
+    elif abs(delta) > MAX_DELTA:
+        faults.add(place, f"got {shown(given)}, wanted {wanted}; write it in the unit of the score.")
+        return None
+    return delta
 
 
 def _sets(item: Mapping[str, object], where: str, class_ids: Sequence[str], faults: Faults) -> dict[str, Value | None]:

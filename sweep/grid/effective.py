@@ -11,7 +11,8 @@ from fractions import Fraction
 from sweep.errors import InputFault
 from sweep.grid.document import Document, RawAxis
 from sweep.grid.fields import Value
-from sweep.grid.model import Axis
+from sweep.grid.model import Axis, Choice
+from sweep.units import decimal_text
 
 
 def canonical(value: object) -> str:
@@ -51,14 +52,21 @@ def _plain(value: Value) -> int | str | bool:
 def _axis(axis: Axis) -> dict[str, object]:
     named: dict[str, object] = {"name": axis.name, "path": axis.path}
     if axis.is_choice:
-        sets = [{path: _plain(value) for path, value in choice.sets.items()} for choice in axis.choices]
-        named["choices"] = [{"name": choice.name, "set": own} for choice, own in zip(axis.choices, sets, strict=True)]
+        named["choices"] = [_choice(choice) for choice in axis.choices]
     elif isinstance(axis.values, range):
         values = axis.values
         named |= {"start": values[0], "stop": values[-1], "step": values.step}
     else:
         named["values"] = list(axis.values)
     return named
+
+
+def _choice(choice: Choice) -> dict[str, object]:
+    plain: dict[str, object] = {"name": choice.name}
+    plain["set"] = {path: _plain(value) for path, value in choice.sets.items()}
+    if choice.quality_delta is not None:
+        plain["quality_delta"] = decimal_text(choice.quality_delta)  # a JSON number would come back as a float
+    return plain
 
 
 def document_of_effective(effective: str, document: Document) -> dict[str, object]:

@@ -13,10 +13,10 @@ from typing import Final, Literal
 
 from sweep.grid.faults import FieldError
 from sweep.records.bounds import CLASS_BOUNDS, CONTRACT_BOUNDS, IDENTITY, SCHEDULER_BOUNDS, SCOPE_KEYS
-from sweep.units import UNIT_WORDS, UnitError, grouped, odd_character, whole
+from sweep.units import UNIT_WORDS, UnitError, grouped, odd_character, shown, whole
 
 Value = int | str | bool | Fraction
-Kind = Literal["integer", "ratio", "identity", "flag", "title", "word"]
+Kind = Literal["integer", "ratio", "identity", "flag", "title", "word", "span"]
 
 FROM_MEMORY: Final = "from-memory"
 FROM_SLO: Final = "from-slo"
@@ -33,9 +33,10 @@ class Field:
 
     Attributes:
         table, key: where it stands; the table of a request class is `class`.
-        kind: what it holds; `word` is one fixed text.
+        kind: what it holds; `word` is one fixed text, `span` a range of integers, `[1, 64]`, which the
+            base holds as the text `1..64`.
         unit: `ms`, `ns`, `byte`, `permille` (each takes texts with a unit), or a word for messages.
-        lower, upper: inclusive bounds of an integer.
+        lower, upper: inclusive bounds of an integer, or of both ends of a span.
         default: its value when the file leaves it out; None where it is required or a model decides.
         optional: whether a model decides if it must be there (`rules.py` says when).
         word: the text that stands in place of the integer and has a model derive it.
@@ -70,6 +71,8 @@ class Field:
                 return f"a text of at most {LONGEST_TITLE} characters on one line"
             case "word":
                 return f'"{self.word}"'
+            case "span":
+                return f"two whole numbers [from, to], each from {grouped(self.lower)} to {grouped(self.upper)}"
 
     def integer(self, value: object) -> int:
         """A value of an axis or of the base as this field's integer. Raises `FieldError`."""
@@ -109,6 +112,8 @@ class Field:
                 return _title(self, value)
             case "word":
                 raise FieldError(value, self.wanted, "write exactly that, or remove the key")
+            case "span":
+                return _span(self, value)
 
     def choice(self, value: object) -> Value:
         """A value that a choice sets, never the word that derives it. Raises `FieldError`."""
@@ -144,6 +149,27 @@ def _title(field: Field, value: object) -> str:
         odd = odd_character(value) if isinstance(value, str) else None
         raise FieldError(value, field.wanted, "write such a text" if odd is None else f"take out the character {odd}")
     return value
+
+
+_SPAN = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
+
+
+def _span(field: Field, value: object) -> str:
+    match = _SPAN.fullmatch(value) if isinstance(value, str) else None
+    ends = [int(match[1]), int(match[2])] if match else value
+    if not isinstance(ends, list) or len(ends) != 2 or not all(type(end) is int for end in ends):
+        raise FieldError(value, field.wanted, "write it as [1, 64]")
+    if ends[0] > ends[1]:
+        raise FieldError(f"[{shown(ends[0])}, {shown(ends[1])}]", field.wanted, "swap the two")
+    for end in ends:
+        field.within(end, end)
+    return f"{ends[0]}..{ends[1]}"
+
+
+def span_ends(text: str) -> tuple[int, int]:
+    """The two inclusive ends of a span as the base of a grid holds it: `1..64` is (1, 64)."""
+    low, _, high = text.partition("..")
+    return int(low), int(high)
 
 
 _UNIT_OF_ENDING = {"_permille": "permille", "_ms": "ms", "_ns": "ns", "_bytes": "byte", "_rps": ""}
@@ -189,6 +215,9 @@ def _fields() -> dict[tuple[str, str], Field]:
     }
     integers("step_time", nanoseconds)
     rows.append(Field("step_time", "capacity", "word", optional=True, word=FROM_STEP_TIME))
+    rows.append(Field("step_time", "measured_slots", "span", "", 0, 10**6, optional=True))
+    rows.append(Field("step_time", "measured_chunk_tokens", "span", "", 0, 10**7, optional=True))
+    rows.append(Field("step_time", "source", "title", optional=True))
     integers("model", dict.fromkeys(("layers", "kv_heads", "head_dim"), (1, 10**5)))
     rows.append(Field("model", "kv_bytes_per_value", "ratio", "", 1, MAX_RATIO_PART))
     integers("model", {"weight_bytes": (0, 10**18)})

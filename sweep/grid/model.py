@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import prod
 
@@ -23,10 +24,12 @@ class Choice:
     Attributes:
         name: its label.
         sets: full path -> value; what it leaves out keeps the base's value.
+        quality_delta: the measured loss of quality, an exact decimal; None where nobody measured it.
     """
 
     name: str
     sets: Mapping[str, Value]
+    quality_delta: Fraction | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sweep.units import odd_character, parse_decimal, shown
 Override = tuple[str, str]
 """("set", "path=value") or ("axis", "name=values")."""
 
-_ALL_KINDS = ("title", "identity", "integer", "ratio", "flag", "word")
+_ALL_KINDS = ("title", "identity", "integer", "ratio", "flag", "word", "span")
 _QUANTITY = re.compile(r"[+-]?[0-9][0-9_.]*( ?[^0-9 :,_.+-][^ :,]*)?")
 _QUOTES_AND_BRACKETS = re.compile(r"[\"'\[\]{}]")
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from sweep.grid.fields import Value
-from sweep.grid.model import Axis, Grid
+from sweep.grid.model import Axis, Choice, Grid
+from sweep.units import decimal_text
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,15 @@ def _choice_changes(old: Grid, new: Grid) -> list[FieldChange]:
 def _choices(grid: Grid) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Choice axis -> choice -> field -> value."""
     return {
-        axis.name: {c.name: {path: _plain(value) for path, value in c.sets.items()} for c in axis.choices}
-        for axis in grid.axes
-        if axis.is_choice
+        axis.name: {choice.name: _of_choice(choice) for choice in axis.choices} for axis in grid.axes if axis.is_choice
     }
+
+
+def _of_choice(choice: Choice) -> dict[str, Any]:
+    found: dict[str, Any] = {path: _plain(value) for path, value in choice.sets.items()}
+    if choice.quality_delta is not None:
+        found["quality_delta"] = decimal_text(choice.quality_delta)
+    return found
 
 
 def _order_change(old: Grid, new: Grid) -> list[FieldChange]:
