@@ -33,15 +33,19 @@ __all__ = [
 ]
 
 
-def plan(grid: Grid, store: str = "small", materialize: str = "auto") -> Plan:
+def plan(grid: Grid, store: str = "small", materialize: str = "auto", memory_bytes: int | None = None) -> Plan:
     """What a run would do: sizes, stored quantities, and the arithmetic that each quantity needs; computes nothing.
 
     Args:
         grid: the grid, of any size.
         store: `all`, `small` (quantities of at most 2^22 values) or `none`.
         materialize: whether the mask is stored: `auto` (up to 2^28 cells), `always` or `never`.
+        memory_bytes: what the whole process may take; default 1 GiB.
+
+    Raises:
+        RefusedSize: too little memory for any run.
     """
-    return _planned(grid, evaluation_of(grid), store, materialize)
+    return _planned(grid, evaluation_of(grid, memory_bytes), store, materialize)
 
 
 def run(
@@ -51,6 +55,7 @@ def run(
     materialize: str = "auto",
     force: bool = False,
     progress: Progress | None = None,
+    memory_bytes: int | None = None,
 ) -> RunSummary:
     """Judge every cell of a grid, check a sample against the scalar reference, and write a sealed netCDF file.
 
@@ -61,6 +66,7 @@ def run(
         materialize: as in `plan`.
         force: replace a file that is not a result of this grid.
         progress: called with the cells done and all cells.
+        memory_bytes: as in `plan`; tiles are made to fit, and a run that cannot keep to it is refused.
 
     Raises:
         UsageFault: the output is the grid file itself.
@@ -74,7 +80,7 @@ def run(
     if not isinstance(grid, Grid):
         refuse_grid_as_target(Path(grid), Path(output))
     loaded = grid if isinstance(grid, Grid) else load_grid(grid)
-    ev = evaluation_of(loaded)
+    ev = evaluation_of(loaded, memory_bytes)
     planned = _planned(loaded, ev, store, materialize)
     refuse(planned, free_bytes(Path(output)))
     return execute(loaded, ev, planned, Path(output), force, progress or _silent)

@@ -132,3 +132,9 @@ def little_grid(*overrides: tuple[str, str]) -> Grid:
         ("set", "contract.max_kv_bytes=10**18".replace("10**18", str(10**18))),
     )
     return parse_grid(BASE, (*slow, *overrides))
+
+
+def little_case() -> str:
+    """One cell with concurrency from the SLO: 4 requests/s that stay 250 ms + 200 · 30 ms are 25 of 26 slots."""
+    text = BASE[: BASE.rindex("[[class]]")].replace("peak_concurrency = 24", 'peak_concurrency = "from-slo"')
+    return text.replace("max_active_sequences = 64", "max_active_sequences = 26")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 
 from sweep.errors import UsageFault
+from sweep.units import UnitError, from_text
 
 _TYPED = "sweep.typed"
 
@@ -39,6 +41,20 @@ def typed(names: Iterable[str]) -> list[tuple[str, str]]:
 def json_option(command: Decorated) -> Decorated:
     """`--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")(command)
+
+
+def memory_bytes(text: str | None) -> int | None:
+    """`--memory` in bytes: an integer, or a number with a unit; None where it was not given.
+
+    Raises:
+        UsageFault: neither.
+    """
+    if text is None:
+        return None
+    try:
+        return int(text) if re.fullmatch(r"[0-9]{1,30}", text) else from_text(text, "byte")
+    except UnitError as error:
+        raise UsageFault(f"--memory {text}: {error}.") from None
 
 
 def change_options(command: Decorated) -> Decorated:

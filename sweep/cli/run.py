@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sweep.cli.files import refuse_result, warn
-from sweep.cli.options import InOrder, change_options, changes, json_option
+from sweep.cli.options import InOrder, change_options, changes, json_option, memory_bytes
 from sweep.cli.output import progress, write, write_json, write_page
 from sweep.cli.program import mark_written
 from sweep.cli.signals import raise_lost
@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether to keep the violations of every cell: auto does up to 2^28 cells.",
 )
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="What the process may take at most: 512MiB, 2GB.  [default: 1GiB]",
+)
 @click.option("--force", is_flag=True, help="Replace FILE.nc even if it is not a result of this grid.")
 @click.option("--dry-run", is_flag=True, help="Say cells, bytes, tiles and arithmetic; run and write nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the file, one line of the largest point, and the claim.")
@@ -52,6 +57,7 @@ def run(
     axis: tuple[str, ...],
     store: str,
     materialize: str,
+    memory: str | None,
     force: bool,
     dry_run: bool,
     quiet: bool,
@@ -75,13 +81,13 @@ def run(
     from sweep.store.target import refuse_grid_as_target
 
     target = output if output is not None else Path(f"{grid.stem}.nc")
-    overrides = changes()
+    allowed = memory_bytes(memory)
     refuse_result(grid)
     refuse_grid_as_target(grid, target)
-    loaded = api.load_grid(grid, overrides)
+    loaded = api.load_grid(grid, changes())
     warn(loaded)
     if dry_run:
-        _dry_run(loaded, target, store, materialize, as_json)
+        _dry_run(loaded, target, store, materialize, allowed, as_json)
         return
     with progress("judging", silent=quiet or as_json) as step:
 
@@ -90,7 +96,7 @@ def run(
             if step is not None:
                 step(done, total)
 
-        summary = api.run(loaded, target, store, materialize, force, stoppable)
+        summary = api.run(loaded, target, store, materialize, force, stoppable, allowed)
     mark_written(str(target))
     if as_json:
         from sweep.query.summary import run_as_json
@@ -105,14 +111,14 @@ def run(
         write_page(run_page(summary))
 
 
-def _dry_run(grid: Grid, target: Path, store: str, materialize: str, as_json: bool) -> None:
+def _dry_run(grid: Grid, target: Path, store: str, materialize: str, allowed: int | None, as_json: bool) -> None:
     from sweep import api
     from sweep.engine.plan import free_bytes, refuse
     from sweep.errors import RefusedSize
     from sweep.records.wording import CLAIM
     from sweep.report.plan import plan_page
 
-    plan = api.plan(grid, store, materialize)
+    plan = api.plan(grid, store, materialize, allowed)
     refusal = None
     try:
         refuse(plan, free_bytes(target))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from sweep.engine.plan import AHEAD, THREADS
+from sweep.engine.budget import AHEAD, THREADS
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")

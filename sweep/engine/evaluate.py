@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sweep.engine.budget import Budget
 from sweep.engine.opening import Array, Dims, Inputs, cut
 from sweep.exact.interval import Interval, Proof, Truth
 from sweep.kernels.nodes import Graph
@@ -16,15 +18,17 @@ from sweep.kernels.nodes import Graph
 SHARED_VALUES = 2**21
 """A node with at most this many values over the whole grid is computed once and cut for every tile."""
 
-SHARED_BYTES = 2**29
-"""What all shared nodes together may take; beyond it only smaller nodes are shared."""
+SHARED_OBJECTS = 2**12
+"""The same for a node that needs Python ints somewhere: larger ones are proven again, and mostly int64, per tile."""
 
 TILE_VALUES = 2**20
-TILE_BYTES = 2**28
-"""A tile has at most this many cells, and fewer where its nodes would take more than this many bytes."""
+"""A tile has at most this many cells, and fewer where its nodes would take more than the budget's bytes."""
 
-OBJECT_BYTES = 40
-"""Of a Python int in an array: a pointer and an object of 32 bytes."""
+OBJECT_BYTES = 48
+"""Of a Python int in an array: a pointer and an object of 28 to 36 bytes, in blocks of 16."""
+
+TEMPORARIES = 6
+"""Arrays beside its inputs' terms that a kernel holds at once, at most."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +53,34 @@ class Evaluation:
     its parent, and proofs that hold for the whole grid hold for every part of it.
     """
 
-    def __init__(self, graph: Graph, inputs: Inputs, parent: Evaluation | None = None) -> None:
+    def __init__(
+        self, graph: Graph, inputs: Inputs, parent: Evaluation | None = None, budget: Budget | None = None
+    ) -> None:
         self.graph = graph
         self.inputs = inputs
+        self.budget: Budget = budget or (parent.budget if parent else Budget())
         self.lengths = inputs.lengths
         self._parent = parent
         self._region: tuple[slice, ...] = ()
+        self._anew = False
         self._origin: Evaluation | None = None
         self._changed: frozenset[str] = frozenset()
         self._dims: dict[str, Dims] = parent._dims if parent else {}
         self._values: dict[str, Array] = {}
         self._proofs: dict[str, Proven] = {}
+        self._shares: dict[str, bool] = {}
+        self._needed: dict[tuple[str, ...], list[str]] = parent._needed if parent else {}
 
-    def tile(self, region: tuple[slice, ...]) -> Evaluation:
-        """The same graph over a rectangular part of the grid."""
+    def tile(self, region: tuple[slice, ...], anew: bool = False) -> Evaluation:
+        """The same graph over a rectangular part of the grid.
+
+        Args:
+            region: the part.
+            anew: prove every node for the part; else a proof for the whole grid is taken, which costs nothing, but its
+                ranges are wider, so that a node that fails there hardly ever passes here.
+        """
         child = Evaluation(self.graph, self.inputs.region(region), self)
-        child._region = region
+        child._region, child._anew = region, anew
         return child
 
     def exchanged(self, name: str, values: Array, dims: Dims) -> Evaluation:
@@ -75,7 +91,7 @@ class Evaluation:
             values: an open array.
             dims: the axes that it depends on.
         """
-        other = Evaluation(self.graph, self.inputs.replaced(name, values, dims))
+        other = Evaluation(self.graph, self.inputs.replaced(name, values, dims), budget=self.budget)
         changed = {name}
         for node in self.graph.values():  # in an order in which each reads only earlier ones
             if not changed.isdisjoint(node.inputs):
@@ -106,10 +122,28 @@ class Evaluation:
         if self._origin is not None and name not in self._changed:
             return self._origin.proof(name)
         if name not in self._proofs:
-            inherited = self._parent.proof(name) if self._parent else None
+            inherited = self._parent.proof(name) if self._parent and not self._anew else None
             holds = inherited is not None and inherited.peak.holds_int64
             self._proofs[name] = inherited if inherited is not None and holds else self._prove(name)
         return self._proofs[name]
+
+    def proven(self, names: Sequence[str]) -> bool:
+        """Whether int64 is proven for every node that tiles compute for these, themselves included."""
+        return all(self.proof(name).arithmetic == "int64" or self._root_shares(name) for name in self.needed(names))
+
+    def needed(self, names: Sequence[str]) -> list[str]:
+        """Some nodes and every node that they are made from."""
+        key = tuple(names)
+        if key not in self._needed:
+            wanted = {name for name in names if name in self.graph}
+            for name in reversed(self.graph):
+                if name in wanted:
+                    wanted.update(read for read in self.graph[name].inputs if read in self.graph)
+            self._needed[key] = [name for name in self.graph if name in wanted]
+        return self._needed[key]
+
+    def _root_shares(self, name: str) -> bool:
+        return self._parent._root_shares(name) if self._parent else self.shares(name)
 
     def _prove(self, name: str) -> Proven:
         peak = Proof()
@@ -144,30 +178,60 @@ class Evaluation:
 
     def shares(self, name: str) -> bool:
         """Whether tiles take a node from here instead of computing it for themselves."""
-        return self.size(name) <= self.share_limit
+        if name not in self._shares:
+            size = self.size(name)
+            self._shares[name] = size <= self.share_limit and (size <= SHARED_OBJECTS or self._is_tame(name))
+        return self._shares[name]
+
+    def _is_tame(self, name: str) -> bool:
+        """Whether int64 is proven for a node and all that it is made from, but for nodes small enough to be shared.
+
+        A node has all the axes of what it is made from, so what a small node is made from is small.
+        """
+        if name not in self.graph:
+            return True
+        return self.proof(name).arithmetic == "int64" and all(
+            read not in self.graph or self.shares(read) for read in self.graph[name].inputs
+        )
 
     @cached_property
     def share_limit(self) -> int:
-        """The most values of a shared node: less than SHARED_VALUES where so many nodes would take SHARED_BYTES."""
+        """The most values of a shared node: less than SHARED_VALUES where so many nodes would take too many bytes."""
         sizes = sorted((size, name) for name in self.graph if (size := self.size(name)) <= SHARED_VALUES)
-        if OBJECT_BYTES * sum(size for size, _ in sizes) <= SHARED_BYTES:
+        allowed = self.budget.shared_bytes // 2  # the other half is for what masks are made of
+        if OBJECT_BYTES * sum(size for size, _ in sizes) <= allowed:
             return SHARED_VALUES
         taken = 0
         for size, name in sizes:
             taken += size * self.width_bytes(name)
-            if taken > SHARED_BYTES:
+            if taken > allowed:
                 return size - 1
         return SHARED_VALUES
 
     @cached_property
     def tile_bytes_per_cell(self) -> int:
-        """What a tile's own nodes take per cell at most: those that are not shared."""
-        return sum(self.width_bytes(name) for name in self.graph if not self.shares(name))
+        """What a tile's own nodes take per cell at most, with a kernel's temporaries: those that are not shared."""
+        return self._bytes_per_cell([name for name in self.graph if not self.shares(name)])
+
+    @cached_property
+    def block_bytes_per_configuration(self) -> int:
+        """The same of every node: where each configuration has a traffic scale of its own, little is shared."""
+        return self._bytes_per_cell(list(self.graph))
+
+    def _bytes_per_cell(self, names: list[str]) -> int:
+        widths = [self.width_bytes(name) for name in names]
+        temporaries = [(len(self.graph[name].inputs) + TEMPORARIES) * max(self.width_bytes(name), 8) for name in names]
+        return sum(widths) + max(temporaries, default=0)
 
     @cached_property
     def tile_values(self) -> int:
         """How many cells a tile may have."""
-        return max(1, min(TILE_VALUES, TILE_BYTES // max(self.tile_bytes_per_cell, 1)))
+        return max(1, min(TILE_VALUES, self.budget.tile_bytes // max(self.tile_bytes_per_cell, 1)))
+
+    @cached_property
+    def block_values(self) -> int:
+        """How many configurations a block may have."""
+        return max(1, min(TILE_VALUES, self.budget.tile_bytes // max(self.block_bytes_per_configuration, 1)))
 
     def width_bytes(self, name: str) -> int:
         """Bytes of one value of a node."""

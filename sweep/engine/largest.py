@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sweep.engine.evaluate import Evaluation, narrowed
+from sweep.engine.evaluate import Evaluation
 from sweep.engine.opening import Array, Dims
-from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reported_rules
+from sweep.engine.parts import assembled
+from sweep.engine.verdict import MaskMaker, dims_regions, reported_rules
 from sweep.kernels.nodes import SCALE
 
 SHARE, CHUNK, SLOTS = 0, 1, 2
@@ -46,10 +47,8 @@ def capacity_blocks(ev: Evaluation) -> Iterator[tuple[tuple[slice, ...], Array]]
     Each block spans all axes but traffic, along which it has length 1.
     """
     dims = configuration_dims(ev)
-    for region in dims_regions(ev.lengths, dims, ev.tile_values):
-        part = ev.tile(region)
-        full = open_shape(part.lengths, dims)
-        yield region, np.broadcast_to(narrowed(part.get(CAPACITY)), full)
+    for region in dims_regions(ev.lengths, dims, ev.block_values):
+        yield region, assembled(ev, region, CAPACITY, dims)
 
 
 def first_in_order(capacity: Array, offset: tuple[int, ...]) -> Point | None:
@@ -81,7 +80,7 @@ def at_scales(ev: Evaluation, scales: Array, dims: Dims) -> Evaluation:
     """The same grid with a traffic scale of its own for each configuration instead of the traffic axis."""
     inputs = ev.inputs.replaced(SCALE, scales, dims)
     lengths = (*inputs.lengths[:-1], 1)
-    return Evaluation(ev.graph, type(inputs)(lengths, inputs.arrays, inputs.dims))
+    return Evaluation(ev.graph, type(inputs)(lengths, inputs.arrays, inputs.dims), budget=ev.budget)
 
 
 def limiting_masks(ev: Evaluation, capacity: Array, admission_control: bool) -> Array:

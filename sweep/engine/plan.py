@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
+from sweep.engine.budget import AHEAD, PROCESS_BYTES, THREADS
 from sweep.engine.catalogue import Quantity, quantities
-from sweep.engine.evaluate import Evaluation
-from sweep.engine.runs import RunMaker
+from sweep.engine.evaluate import TILE_VALUES, Evaluation
+from sweep.engine.runs import ROW_BYTES, RunMaker, ranked_bytes
 from sweep.engine.verdict import MaskMaker
 from sweep.errors import RefusedSize
 from sweep.grid.model import Grid
@@ -31,10 +32,6 @@ MAX_CONFIGURATIONS = 3 * 10**8
 
 ROW_VALUES = 2**15
 """Configurations in a tile where cells are counted as runs and not written."""
-
-THREADS = 2
-AHEAD = 4
-"""Tiles in flight between the computing threads and the one writer."""
 
 STORE_CHOICES = ("all", "small", "none")
 MATERIALIZE_CHOICES = ("auto", "always", "never")
@@ -70,8 +67,10 @@ class Plan:
     quantities: tuple[PlannedQuantity, ...]
     stored_bytes: int
     """Uncompressed bytes that the file will hold at most; limbs not counted."""
+    memory_bytes: int
+    """What the run may take."""
     peak_bytes: int
-    """Upper estimate of the memory that arrays take at once, in bytes."""
+    """What the whole process takes at most, in bytes."""
 
     def as_json(self) -> Mapping[str, object]:
         """The plan with stable keys."""
@@ -84,6 +83,7 @@ class Plan:
             "mask_stored": self.mask_stored,
             "capacity_stored": self.capacity_stored,
             "stored_bytes": self.stored_bytes,
+            "memory_bytes": self.memory_bytes,
             "peak_bytes": self.peak_bytes,
             "quantities": {
                 planned.quantity.name: {
@@ -110,9 +110,7 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
     planned = tuple(_planned(grid, ev, quantity, store) for quantity in quantities(ev))
     mask = materialize == "always" or (materialize == "auto" and grid.cells <= AUTO_MASK_CELLS)
     by_runs = RunMaker.suits(ev) and not (mask and MaskMaker.suits(ev))
-    tile = slab_shape(grid.shape, ev.tile_values)
-    if by_runs and not mask:
-        tile = (*slab_shape(grid.shape[:-1], ROW_VALUES), grid.shape[-1])
+    tile = _tile(ev, by_runs, mask)
     capacity = store == "all" or grid.configurations <= STORED_VALUES
     stored = sum(8 * p.values for p in planned if p.stored)
     stored += (2 + 1) * grid.cells * mask + (8 + 2) * grid.configurations * capacity
@@ -126,7 +124,8 @@ def make_plan(grid: Grid, ev: Evaluation, store: str = "small", materialize: str
         capacity_stored=capacity,
         quantities=planned,
         stored_bytes=stored,
-        peak_bytes=_peak_bytes(ev, prod(tile) if mask or not by_runs else 32 * ROW_VALUES),
+        memory_bytes=ev.budget.memory_bytes,
+        peak_bytes=_peak_bytes(ev, tile, by_runs, mask),
     )
 
 
@@ -145,13 +144,32 @@ def _planned(grid: Grid, ev: Evaluation, quantity: Quantity, store: str) -> Plan
     )
 
 
-def _peak_bytes(ev: Evaluation, tile_cells: int) -> int:
-    """Shared nodes, masks in flight, and the nodes of the tiles that are evaluated at once, with temporaries."""
+def _tile(ev: Evaluation, by_runs: bool, mask: bool) -> tuple[int, ...]:
+    """The cells that are judged at once: whole chunks of the stored mask, or rows where runs are only counted."""
+    in_flight = ev.budget.flight_bytes // (2 * (AHEAD + THREADS))
+    if not by_runs:
+        return slab_shape(ev.lengths, min(ev.tile_values, in_flight))
+    rows = max(1, ev.budget.tile_bytes // _row_bytes(ev))
+    if mask:
+        return slab_shape(ev.lengths, min(TILE_VALUES, in_flight, rows * ev.lengths[-1]))
+    return (*slab_shape(ev.lengths[:-1], min(ROW_VALUES, rows)), ev.lengths[-1])
+
+
+def _row_bytes(ev: Evaluation) -> int:
+    """What the runs of one configuration take while they are made, with what they are made from."""
+    return ROW_BYTES + ev.block_bytes_per_configuration
+
+
+def _peak_bytes(ev: Evaluation, tile: tuple[int, ...], by_runs: bool, mask: bool) -> int:
+    """The memory of the whole process at its peak, an upper bound: each term is what it may be at most."""
+    inputs = sum(array.nbytes for array in ev.inputs.arrays.values())
     shared = sum(ev.size(name) * ev.width_bytes(name) for name in ev.graph if ev.shares(name))
-    in_flight = (AHEAD + THREADS) * tile_cells * 2
-    # A kernel has a few temporaries beside its result; 6 · 8 bytes a cell were the most seen.
-    evaluated = THREADS * min(tile_cells, ev.tile_values) * (ev.tile_bytes_per_cell + 6 * 8)
-    return shared + in_flight + evaluated
+    blocks = min(prod(ev.lengths[:-1]), ev.block_values) * ev.block_bytes_per_configuration
+    tiles = prod(tile[:-1]) * _row_bytes(ev) if by_runs else prod(tile) * ev.tile_bytes_per_cell
+    masks = (AHEAD + THREADS) * 2 * prod(tile) if mask or not by_runs else 0
+    # Beside the input a coordinate's copy, its bytes for the file, and the samples' comparisons.
+    fixed = PROCESS_BYTES + 3 * inputs + shared + (ranked_bytes(ev) if by_runs else 0)
+    return fixed + THREADS * max(blocks, tiles) + masks
 
 
 def free_bytes(path: Path) -> int:
@@ -163,7 +181,12 @@ def free_bytes(path: Path) -> int:
 
 
 def refuse(plan: Plan, free_disk_bytes: int) -> None:
-    """Raise RefusedSize where the run would not end in reasonable time or on this disk, before anything is made."""
+    """Raise RefusedSize where the run would not end in reasonable time, in its memory or on this disk."""
+    if plan.peak_bytes > plan.memory_bytes:
+        raise RefusedSize(
+            f"the run would take up to {grouped(plan.peak_bytes)} bytes of memory and may take "
+            f"{grouped(plan.memory_bytes)}: give more with --memory, or thin out the longest axis."
+        )
     if plan.configurations > MAX_CONFIGURATIONS:
         raise RefusedSize(
             f"the grid has {grouped(plan.cells)} cells in {grouped(plan.configurations)} configurations, and a run "

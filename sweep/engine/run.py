@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sweep.engine.ahead import ordered
+from sweep.engine.budget import budget_of
 from sweep.engine.catalogue import (
     MASK_TEXT,
     PERMILLE,
@@ -21,8 +22,9 @@ from sweep.engine.catalogue import (
 )
 from sweep.engine.check import Samples, check_capacity, check_cells, check_point
 from sweep.engine.evaluate import Evaluation, narrowed
-from sweep.engine.largest import CAPACITY, LIMITING, Point, capacity_blocks, first_in_order, limiting_masks
+from sweep.engine.largest import CAPACITY, LIMITING, Point, configuration_dims, first_in_order, limiting_masks
 from sweep.engine.opening import Array, Dims, open_inputs, switches_of
+from sweep.engine.parts import assembled
 from sweep.engine.plan import STORED_VALUES, Plan, PlannedQuantity
 from sweep.engine.runs import RunMaker
 from sweep.engine.tally import Tally, histogram
@@ -61,9 +63,13 @@ class RunSummary:
     """How many cells the scalar reference judged again."""
 
 
-def evaluation_of(grid: Grid) -> Evaluation:
-    """The kernel graph of a grid over its open inputs."""
-    return Evaluation(build(switches_of(grid)), open_inputs(grid))
+def evaluation_of(grid: Grid, memory_bytes: int | None = None) -> Evaluation:
+    """The kernel graph of a grid over its open inputs, in tiles that keep to a budget of memory.
+
+    Raises:
+        RefusedSize: too little memory for any run.
+    """
+    return Evaluation(build(switches_of(grid)), open_inputs(grid), budget=budget_of(memory_bytes))
 
 
 def execute(grid: Grid, ev: Evaluation, plan: Plan, path: Path, force: bool, progress: Progress) -> RunSummary:
@@ -130,19 +136,26 @@ class _Job:
         else:
             self.recomputed += [CAPACITY, LIMITING]
         best: Point | None = None
-        for region, capacity in capacity_blocks(self.ev):
-            part = self.ev.tile(region)
+        for region, capacity, limiting in ordered(
+            self._capacity_of, dims_regions(self.ev.lengths, dims, self.ev.block_values)
+        ):
             found = first_in_order(capacity, tuple(s.start or 0 for s in region))
             if found is not None and (best is None or found.key < best.key):
                 best = found
             self.capacity_samples.take(CAPACITY, region, capacity)
-            if self.plan.capacity_stored or self.capacity_samples.holds(region):
-                limiting = limiting_masks(part, capacity, self.grid.admission_control_enabled)
+            if limiting is not None:
                 self.capacity_samples.take(LIMITING, region, limiting)
-            if self.plan.capacity_stored:
+            if limiting is not None and self.plan.capacity_stored:
                 self._put(CAPACITY, dims, region, capacity)
                 self._put(LIMITING, dims, region, limiting)
         return best
+
+    def _capacity_of(self, region: Region) -> tuple[Region, Array, Array | None]:
+        """The capacity of a block, and what limits it where that is stored or checked."""
+        capacity = assembled(self.ev, region, CAPACITY, configuration_dims(self.ev))
+        if not self.plan.capacity_stored and not self.capacity_samples.holds(region):
+            return region, capacity, None
+        return region, capacity, limiting_masks(self.ev.tile(region), capacity, self.grid.admission_control_enabled)
 
     def quantities(self) -> None:
         """Compute every quantity at the cells to check, and write those that the plan stores."""
@@ -158,8 +171,7 @@ class _Job:
 
     def _blocks(self, quantity: Quantity, dims: Dims) -> Iterator[tuple[Region, Array]]:
         for region in dims_regions(self.ev.lengths, dims, self.ev.tile_values):
-            part = self.ev.tile(region)
-            yield region, np.broadcast_to(part.get(quantity.node), open_shape(part.lengths, dims))
+            yield region, assembled(self.ev, region, quantity.node, dims)
 
     def _variable(self, planned: PlannedQuantity, dims: Dims) -> Variable:
         quantity = planned.quantity

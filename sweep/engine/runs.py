@@ -30,6 +30,17 @@ _RANK_BITS = 16
 """Breakpoints are sorted as index·2^16 + bit mask, so one sort orders both; masks fit 16 bits."""
 
 
+ROW_BYTES = 1_000
+"""What the runs of one row take at most while they are made: sixty arrays of int64 and their sort."""
+
+
+def ranked_bytes(ev: Evaluation) -> int:
+    """What the loads take as ranks: distinct values and keys of each, and four more arrays while one is made."""
+    loads = {load for bit, load, _ in COMPARED if bit != _STARVATION_BIT} | {_WORK}
+    values = [ev.size(load) // ev.shape(load)[-1] * ev.lengths[-1] for load in loads]
+    return 8 * (2 * sum(values) + 4 * max(values))
+
+
 @dataclass(frozen=True)
 class Runs:
     """The rows of a region: `values[i, j]` repeated `lengths[i, j]` times, rows in C order."""
@@ -106,7 +117,8 @@ class RunMaker:
         """Whether the traffic axis is long enough, and every load small enough over the whole grid."""
         loads = {load for _, load, _ in COMPARED} | {_WORK, *(rule for rule in RULES if rule in ev.graph)}
         loads -= {*STATIC_RULES}
-        return ev.lengths[-1] >= MIN_TRAFFIC_VALUES and all(ev.shares(name) for name in loads)
+        long = ev.lengths[-1] >= MIN_TRAFFIC_VALUES
+        return long and all(ev.shares(name) for name in loads) and ranked_bytes(ev) <= ev.budget.shared_bytes // 2
 
     def _row(self, name: str) -> Array:
         """A node with its traffic axis at full length."""

@@ -15,10 +15,10 @@ from math import prod
 import numpy as np
 
 from sweep.engine.boxes import Boxes, CapacityBounds, joined
+from sweep.engine.budget import THREADS
 from sweep.engine.evaluate import Evaluation
 from sweep.engine.largest import CHUNK, SHARE, SLOTS, Point
 from sweep.engine.opening import Array
-from sweep.engine.plan import THREADS
 from sweep.errors import RefusedSize
 from sweep.units import grouped
 

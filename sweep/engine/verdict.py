@@ -9,6 +9,7 @@ import numpy as np
 
 from sweep.engine.evaluate import SHARED_VALUES, TILE_VALUES, Evaluation
 from sweep.engine.opening import Array, Dims, cut
+from sweep.engine.parts import inside, parts
 from sweep.exact.interval import Truth
 from sweep.kernels.nodes import BITS, RULES
 from sweep.store.layout import slab_shape, slabs
@@ -124,7 +125,9 @@ class MaskMaker:
         if out is None:
             out = np.empty(shape, dtype=np.uint16)
         if self._large:
-            self._fill(region, out, self._ev.tile(region))
+            every = frozenset(range(len(shape)))
+            for here, tile in parts(self._ev, region, [name for name, _ in self._large]):
+                self._fill(here, out[inside(here, region, every)] if here is not region else out, tile)
             return out
         for part in slabs(shape, slab_shape(shape, CACHED_VALUES)):
             here = tuple(slice(s.start + at, s.stop + at) for s, at in zip(part, starts, strict=True))

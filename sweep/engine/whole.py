@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
-from sweep.engine.evaluate import Evaluation, narrowed
+from sweep.engine.budget import THREADS
+from sweep.engine.evaluate import Evaluation
 from sweep.engine.largest import CAPACITY, configuration_dims
 from sweep.engine.opening import Array
-from sweep.engine.plan import THREADS
+from sweep.engine.parts import assembled
 from sweep.engine.runs import RunMaker
-from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reported_rules
+from sweep.engine.verdict import MaskMaker, dims_regions, reported_rules
 from sweep.store.layout import slab_shape, slabs
 
 
@@ -49,9 +48,7 @@ def fill_capacities(ev: Evaluation, out: Array) -> None:
     dims = configuration_dims(ev)
 
     def one(region: tuple[slice, ...]) -> None:
-        part = ev.tile(region)
-        full = np.broadcast_to(narrowed(part.get(CAPACITY)), open_shape(part.lengths, dims))
-        out[region[:-1]] = full[..., 0]
+        out[region[:-1]] = assembled(ev, region, CAPACITY, dims)[..., 0]
 
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(one, dims_regions(ev.lengths, dims, ev.tile_values)))
+        list(pool.map(one, dims_regions(ev.lengths, dims, ev.block_values)))

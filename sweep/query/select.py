@@ -154,7 +154,7 @@ def restricted(ev: Evaluation, selection: Selection) -> Evaluation:
 def configurations_at(ev: Evaluation, selection: Selection, scale: int) -> Iterator[tuple[Evaluation, tuple[int, ...]]]:
     """The selected configurations at one traffic scale, in blocks, each with the index of its first cell."""
     part = restricted(ev, selection)
-    for region in dims_regions(part.lengths, configuration_dims(part), part.tile_values):
+    for region in dims_regions(part.lengths, configuration_dims(part), part.block_values):
         scales = np.full((1,) * len(part.lengths), scale, dtype=np.int64)
         offset = tuple((s.start or 0) + base for s, base in zip(region, selection.offset, strict=True))
         yield at_scales(part.tile(region), scales, frozenset()), offset

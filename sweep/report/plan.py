@@ -28,7 +28,7 @@ def plan_page(grid: Grid, plan: Plan, refusal: str | None = None) -> list[Sectio
         ("violation mask", mask),
         ("traffic capacities", capacity),
         ("values stored", f"at most {bytes_text(plan.stored_bytes)} before compression"),
-        ("memory", f"at most about {bytes_text(plan.peak_bytes)} of arrays at once"),
+        ("memory", f"at most {bytes_text(plan.peak_bytes)}, of {bytes_text(plan.memory_bytes)} allowed"),
     ]
     rows = [_row(planned) for planned in plan.quantities]
     wide = sum(planned.arithmetic != "int64" for planned in plan.quantities)

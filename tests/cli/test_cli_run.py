@@ -207,3 +207,30 @@ def test_the_summary_promises_no_single_bound(invoke, tiny):
 def test_traffic_is_given_in_requests_per_second(h100):
     assert "Traffic: 11.76 req/s (conversation 8.032, code 3.728)." in h100[1].stdout
     assert "vLLM fills about 911 ‰ of a full step with prefill." in h100[1].stdout
+
+
+@pytest.mark.parametrize(("text", "allowed"), [("512MiB", 2**29), ("2GB", 2 * 10**9), ("1073741824", 2**30)])
+def test_memory_is_stated_beside_what_may_be_taken(invoke, tiny, text, allowed):
+    code, out, _ = invoke("run", tiny, "--dry-run", "--json", "--memory", text)
+    planned = json.loads(out)
+    assert code == 0
+    assert planned["memory_bytes"] == allowed
+    assert planned["peak_bytes"] <= allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "wanted"),
+    [
+        ("1 GiB 2", 2, "--memory 1 GiB 2: write"),
+        ("", 2, "--memory : write"),
+        ("-5", 2, "--memory -5: write"),
+        ("1.5", 2, "--memory 1.5: write"),
+        ("64MiB", 3, "a run takes 155 189 248 bytes at the least"),
+        ("0", 3, "give more"),
+    ],
+)
+def test_memory_that_is_no_size_or_too_small_is_refused(invoke, tiny, text, code, wanted):
+    found, _, err = invoke("run", tiny, "--memory", text)
+    assert found == code
+    assert wanted in err
+    assert err.count("\n") == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sweep
-from sweep.engine.evaluate import SHARED_BYTES, SHARED_VALUES, TILE_BYTES, TILE_VALUES
+from sweep.engine.evaluate import SHARED_VALUES, TILE_VALUES
 from sweep.engine.opening import int64_values
 from sweep.engine.run import evaluation_of
 from sweep.grid import Grid
@@ -55,8 +55,9 @@ def test_shared_nodes_and_tiles_stay_within_their_bytes(classes, traffic):
 
     shared = sum(ev.size(name) * ev.width_bytes(name) for name in ev.graph if ev.shares(name))
 
-    assert shared <= SHARED_BYTES
-    assert ev.tile_bytes_per_cell * ev.tile_values <= TILE_BYTES
+    assert shared <= ev.budget.shared_bytes
+    assert ev.tile_bytes_per_cell * ev.tile_values <= ev.budget.tile_bytes
+    assert ev.block_bytes_per_configuration * ev.block_values <= ev.budget.tile_bytes
     assert 0 <= ev.share_limit <= SHARED_VALUES
     assert 1 <= ev.tile_values <= TILE_VALUES
 
