@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,8 +37,29 @@ class Inputs:
     def region(self, slices: tuple[slice, ...]) -> Inputs:
         """The inputs of a rectangular part of the grid."""
         lengths = tuple(len(range(*s.indices(n))) for s, n in zip(slices, self.lengths, strict=True))
-        arrays = {name: cut(array, slices) for name, array in self.arrays.items()}
-        return Inputs(lengths, arrays, self.dims)
+        return Inputs(lengths, _Cut(self.arrays, slices), self.dims)
+
+
+class _Cut(Mapping[str, Array]):
+    """Arrays cut to a region, each when it is first asked for: a tile asks for few of them."""
+
+    def __init__(self, whole: Mapping[str, Array], slices: tuple[slice, ...]) -> None:
+        self._whole, self._slices = whole, slices
+        self._made: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._made:
+            self._made[name] = cut(self._whole[name], self._slices)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._whole
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
 
 
 def cut(array: Array, slices: tuple[slice, ...]) -> Array:

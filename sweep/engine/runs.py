@@ -16,7 +16,7 @@ import numpy as np
 
 from sweep.engine.evaluate import Evaluation
 from sweep.engine.opening import Array
-from sweep.engine.verdict import ADMISSION_OFF, INVALID, may_hold
+from sweep.engine.verdict import ADMISSION_OFF, CACHED_VALUES, INVALID, may_hold
 from sweep.kernels.domain import SATURATED_DELAY_MS
 from sweep.kernels.nodes import BITS, COMPARED, RULES, STATIC_RULES
 
@@ -51,6 +51,23 @@ class Runs:
     def mask(self, shape: tuple[int, ...]) -> Array:
         """The cells, uint16."""
         return np.repeat(self.values.reshape(-1), self.lengths.reshape(-1)).reshape(shape)
+
+    def write(self, out: Array) -> None:
+        """The cells into an array of the region's shape, a few rows at a time, which stay in cache.
+
+        Args:
+            out: uint16; it need not be contiguous.
+        """
+        row = int(out.shape[-1])
+        step = max(1, CACHED_VALUES // row)
+        if not out.flags.c_contiguous:
+            out[...] = self.mask(out.shape)
+            return
+        flat = out.reshape(-1)
+        for first in range(0, self.values.shape[0], step):
+            rows = slice(first, first + step)
+            cells = np.repeat(self.values[rows].reshape(-1), self.lengths[rows].reshape(-1))
+            flat[first * row : first * row + cells.size] = cells
 
     def histogram(self) -> Array:
         """How many cells have each mask, int64 per mask value."""

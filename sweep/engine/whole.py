@@ -9,6 +9,7 @@ from sweep.engine.evaluate import Evaluation
 from sweep.engine.largest import CAPACITY, configuration_dims
 from sweep.engine.opening import Array
 from sweep.engine.parts import assembled
+from sweep.engine.plan import ROW_VALUES
 from sweep.engine.runs import RunMaker
 from sweep.engine.verdict import MaskMaker, dims_regions, reported_rules
 from sweep.store.layout import slab_shape, slabs
@@ -23,17 +24,18 @@ def fill_masks(ev: Evaluation, admission_control: bool, out: Array) -> None:
         out: uint16, of the grid's shape.
     """
     reported = reported_rules(ev)
-    regions = slabs(ev.lengths, slab_shape(ev.lengths, ev.tile_values))
     if not MaskMaker.suits(ev) and RunMaker.suits(ev):
         runner = RunMaker(ev, reported, admission_control)
 
         def by_runs(region: tuple[slice, ...]) -> None:
-            out[region] = runner.make(region).mask(out[region].shape)
+            runner.make(region).write(out[region])
 
+        rows = (*slab_shape(ev.lengths[:-1], ROW_VALUES), ev.lengths[-1])
         with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(by_runs, regions))
+            list(pool.map(by_runs, slabs(ev.lengths, rows)))
         return
     maker = MaskMaker(ev, reported, admission_control)
+    regions = slabs(ev.lengths, slab_shape(ev.lengths, ev.tile_values))
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda region: maker.make(region, out[region]), regions))
 

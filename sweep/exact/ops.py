@@ -183,19 +183,37 @@ def _tabulated(value_at: Callable[[Number], Number], first: int, last: int, uses
 def _looked_up(table: IntArray, limit: Number, below: IntArray, above: IntArray, width: int) -> IntArray:
     """The bisection's answer from a table of `value_at`, whose first entry is that of the least `below`.
 
-    Few steps down from the upper bracket cost less than a binary search (measured: 2 ns a step, 15 to 45 a search).
+    Few steps down from the upper bracket cost less than a search (measured: 2 ns a step, 15 to 45 a search), and where
+    the limits themselves lie in a short range, so does a look into the answers for all of them.
     """
-    first: Any = below.min()
-    if width > MAX_STEPS:
-        found = np.searchsorted(table, np.broadcast_to(limit, below.shape), side="right") - 1
-        return np.asarray(np.clip(found + first, below, above))
-    at = above
+    first = int(below.min())
+    if width <= MAX_STEPS:
+        at = _stepped_down(table, limit, above - (first - width), width)
+        return np.asarray(np.maximum(at + (first - width), below))
+    limits = np.asarray(limit)
+    least, most = int(limits.min()), int(limits.max())
+    if most - least < min(limits.size // 2, MAX_TABLE):
+        every = np.arange(least, most + 1, dtype=np.int64).astype(table.dtype, copy=False)
+        found = np.searchsorted(table, every, side="right")[(limits - least).astype(np.intp, copy=False)]
+    else:
+        found = np.searchsorted(table, limits, side="right")
+    return np.asarray(np.clip(found + (first - 1), below, above))
+
+
+def _stepped_down(table: IntArray, limit: Number, at: IntArray, width: int) -> IntArray:
+    """From each position down to the first whose entry is within the limit, `width` steps at most.
+
+    The table is continued downwards by `width` entries that are within every limit; positions count from there.
+    """
+    lowest = min(table[0], np.asarray(limit).min())
+    longer = np.concatenate((np.full(width, lowest, dtype=table.dtype), table))
+    at = at.astype(np.intp)
     for _ in range(width):
-        over = (table[(at - first).astype(np.intp, copy=False)] > limit) & (at > below)
+        over = longer[at] > limit
         if not over.any():
             break
-        at = at - over
-    return at
+        at -= over
+    return np.asarray(at.astype(table.dtype, copy=False))
 
 
 def _ranges(a: Number, b: Number, rank: int = 1) -> Ranges:
