@@ -24,6 +24,10 @@ if TYPE_CHECKING:
         SchedulerProfile,
     )
     from sweep.reference import audit
+    from sweep.traffic.classes import traffic_classes
+    from sweep.traffic.count import trace_facts
+    from sweep.traffic.lengths import expand_to_workload
+    from sweep.traffic.read import read_trace
 
 _HOMES = {
     "sweep.api": ("best_of_grid", "diff", "explain_grid", "load_grid", "parse_grid", "plan", "run"),
@@ -37,6 +41,10 @@ _HOMES = {
         "SchedulerProfile",
     ),
     "sweep.reference": ("audit",),
+    "sweep.traffic.classes": ("traffic_classes",),
+    "sweep.traffic.count": ("trace_facts",),
+    "sweep.traffic.lengths": ("expand_to_workload",),
+    "sweep.traffic.read": ("read_trace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -51,12 +59,16 @@ __all__ = [
     "audit_grid",
     "best_of_grid",
     "diff",
+    "expand_to_workload",
     "explain_grid",
     "load_grid",
     "open_result",
     "parse_grid",
     "plan",
+    "read_trace",
     "run",
+    "trace_facts",
+    "traffic_classes",
 ]
 
 
