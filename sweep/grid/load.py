@@ -12,6 +12,7 @@ from sweep.grid.effective import document_of_effective, effective_text
 from sweep.grid.faults import Faults, FieldError
 from sweep.grid.fields import FIELDS, FROM_SLO, TABLES, Field, Value
 from sweep.grid.frozen import FrozenDict
+from sweep.grid.lengths import apply_and_expand
 from sweep.grid.model import Axis, Grid
 from sweep.grid.overrides import Override, apply_overrides
 from sweep.grid.paths import MILLIRPS, RPS, STANDING, TRAFFIC, dim_of, millirps
@@ -51,7 +52,7 @@ def parse_grid(text: str, overrides: Sequence[Override] = (), where: str = "grid
     document = Document()
     faults = Faults(document.origins)
     document_of(parse_toml(text, where), faults, document)
-    apply_overrides(document, overrides, faults)
+    apply_and_expand(document, overrides, faults)
     return _grid(document, faults, text)
 
 
