@@ -20,6 +20,7 @@ from sweep.cli.region import region
 from sweep.cli.relax import relax
 from sweep.cli.run import run
 from sweep.cli.signals import catch_signals
+from sweep.cli.traffic import traffic
 from sweep.cli.verify import verify
 
 
@@ -58,7 +59,7 @@ def program(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for command in (run, best, explain, region, frontier, relax, verify, diff, info, completion):
+for command in (run, best, explain, region, frontier, relax, verify, diff, traffic, info, completion):
     program.add_command(command)
 
 

@@ -83,19 +83,20 @@ def colour() -> bool:
 
 
 @contextmanager
-def progress(what: str, silent: bool) -> Iterator[Progress | None]:
+def progress(what: str, silent: bool, unit: str = "cells") -> Iterator[Progress | None]:
     """A progress bar where a person sees one: stderr is a terminal and nobody asked for silence; else None.
 
     Args:
         what: the word before the bar.
         silent: whether silence was asked for.
+        unit: what the bar counts.
     """
     if silent or not _is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
         yield None
         return
     from sweep.report.progress import progress_bar
 
-    with progress_bar(sys.stderr, colour(), what) as step:
+    with progress_bar(sys.stderr, colour(), what, unit) as step:
         yield step
 
 
