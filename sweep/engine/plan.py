@@ -198,8 +198,9 @@ def refuse(plan: Plan, free_disk_bytes: int) -> None:
         why = "written" if plan.mask_stored else "judged one by one (its loads are too large to be counted as runs)"
         way = "use --materialize never, or " if plan.by_runs else ""
         raise RefusedSize(
-            f"the grid has {grouped(plan.cells)} cells, and a run takes at most {grouped(MAX_CELLS)} that are {why}: "
-            f"{way}thin out an axis, or look at it with --dry-run."
+            f"the grid has {grouped(plan.cells)} cells, whose violations would take {grouped(2 * plan.cells)} bytes before "
+            f"compression, and a run takes at most {grouped(MAX_CELLS)} that are {why}: {way}ask `sweep best` with the "
+            f"grid file, which finds the largest point without a run, or thin out an axis."
         )
     if plan.stored_bytes > 64 * free_disk_bytes:
         # zlib brings a mask to a hundredth and figures to a tenth of their size; beyond 64 times nothing helps.

@@ -1,5 +1,7 @@
 """What is searched instead of walked gives the same answers, and what is not counted any more says so."""
 
+import tracemalloc
+
 import pytest
 from hand_grids import axes_grid, base_grid, models_grid
 from naive import Naive
@@ -66,3 +68,14 @@ def test_a_declared_grid_without_a_feasible_point_says_so():
     assert not answer.feasible
     assert answer.obstacles is None
     assert "none of 999 000 000 configurations" in " ".join(text_of(best_page(answer)).split())
+
+
+def test_a_grid_of_a_million_million_million_cells_is_asked_within_little_memory():
+    grid = base_grid(*[("axis", f"{name}=1:1000000:1") for name in ("chunk", "slots", "traffic")])
+    tracemalloc.start()
+    answer = best_of_grid(grid)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.cells == 10**18
+    assert answer.feasible
+    assert peak < 300 * 2**20
