@@ -14,6 +14,9 @@ from sweep._version import __version__
 
 if TYPE_CHECKING:
     from sweep.api import best_of_grid, diff, explain_grid, load_grid, parse_grid, plan, run
+    from sweep.hardware.config import read_model_config
+    from sweep.hardware.kv import blocks_needed, capacity_model, gpu_memory_budget, kv_cache_bytes_per_request
+    from sweep.hardware.replica import memory_ledger
     from sweep.labelled import audit_grid
     from sweep.query.labelled import open_result
     from sweep.records import (
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "sweep.api": ("best_of_grid", "diff", "explain_grid", "load_grid", "parse_grid", "plan", "run"),
     "sweep.query.labelled": ("open_result",),
+    "sweep.hardware.config": ("read_model_config",),
+    "sweep.hardware.kv": ("blocks_needed", "capacity_model", "gpu_memory_budget", "kv_cache_bytes_per_request"),
+    "sweep.hardware.replica": ("memory_ledger",),
     "sweep.labelled": ("audit_grid",),
     "sweep.records": (
         "BatchingContract",
@@ -58,13 +64,19 @@ __all__ = [
     "audit",
     "audit_grid",
     "best_of_grid",
+    "blocks_needed",
+    "capacity_model",
     "diff",
     "expand_to_workload",
     "explain_grid",
+    "gpu_memory_budget",
+    "kv_cache_bytes_per_request",
     "load_grid",
+    "memory_ledger",
     "open_result",
     "parse_grid",
     "plan",
+    "read_model_config",
     "read_trace",
     "run",
     "trace_facts",

@@ -15,6 +15,7 @@ from sweep.cli.encoding import HANDLER
 from sweep.cli.explain import explain
 from sweep.cli.frontier import frontier
 from sweep.cli.info import info
+from sweep.cli.memory import memory
 from sweep.cli.program import Program
 from sweep.cli.region import region
 from sweep.cli.relax import relax
@@ -59,7 +60,7 @@ def program(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for command in (run, best, explain, region, frontier, relax, verify, diff, traffic, info, completion):
+for command in (run, best, explain, region, frontier, relax, verify, diff, traffic, memory, info, completion):
     program.add_command(command)
 
 
