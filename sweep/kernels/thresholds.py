@@ -88,15 +88,15 @@ def saturation_work(capacity: Number) -> Number:
 def scale_for_work(limit: Number, cap: Number, replicas: Number, *arrivals_and_tokens: Number) -> Number:
     """The largest scale x ≤ cap with Σ ⌈A·x/M⌉·w ≤ limit, M = 1000·replicas.
 
-    From A·x/M ≤ ⌈A·x/M⌉ ≤ (A·x + M − 1)/M, with s = Σ A·w: x ≤ ⌊limit·M/s⌋ is necessary, and
-    x ≤ ⌊(limit·M − (M − 1)·Σ w)/s⌋ is sufficient. That bracket is what the bisection starts from.
+    From A·x/M ≤ ⌈A·x/M⌉ ≤ (A·x + M − 1)/M, with s = Σ A·w and e = (M − 1)·Σ w: x ≤ h = ⌊limit·M/s⌋ is necessary, and
+    x ≤ ⌊(limit·M − e)/s⌋ is sufficient, of which h − ⌈e/s⌉ is no more. That bracket is what the search starts from; its
+    width does not depend on the limit.
     """
     declared, weights = arrivals_and_tokens[::2], arrivals_and_tokens[1::2]
     unit = 1000 * replicas
     slope = total(*[a * w for a, w in zip(declared, weights, strict=True)])
-    reach = limit * unit
-    hi = minimum(cap, floor_div(maximum(reach, 0), slope))
-    lo = minimum(floor_div(maximum(reach - (unit - 1) * total(*weights), 0), slope), hi)
+    hi = minimum(cap, floor_div(maximum(limit * unit, 0), slope))
+    lo = maximum(hi - ceil_div((unit - 1) * total(*weights), slope), 0)
 
     def load(x: Number) -> Number:
         return total(*[ceil_div(a * x, unit) * w for a, w in zip(declared, weights, strict=True)])
@@ -143,9 +143,8 @@ def scale_for_peaks(left: Number, cap: Number, replicas: Number, scaled: int, *t
         *[v * ((unit - 1) * base) for v, _ in grown],
         *[v * ((unit - 1) * g + unit * (base - 1)) for v, _, g in little],
     )
-    reach = left * (unit * base)
-    hi = minimum(cap, floor_div(maximum(reach, 0), slope))
-    lo = minimum(floor_div(maximum(reach - excess, 0), slope), hi)
+    hi = minimum(cap, floor_div(maximum(left * (unit * base), 0), slope))
+    lo = maximum(hi - ceil_div(excess, slope), 0)
 
     def load(x: Number) -> Number:
         return total(
