@@ -14,8 +14,11 @@ from sweep._version import __version__
 
 if TYPE_CHECKING:
     from sweep.api import best_of_grid, diff, explain_grid, load_grid, parse_grid, plan, run
+    from sweep.calibrate.calibration import calibration
+    from sweep.calibrate.quantized import quantize_grid
     from sweep.hardware.config import read_model_config
     from sweep.hardware.kv import blocks_needed, capacity_model, gpu_memory_budget, kv_cache_bytes_per_request
+    from sweep.hardware.quantization import decide_quantization
     from sweep.hardware.replica import memory_ledger
     from sweep.labelled import audit_grid
     from sweep.query.labelled import open_result
@@ -37,6 +40,9 @@ _HOMES = {
     "sweep.query.labelled": ("open_result",),
     "sweep.hardware.config": ("read_model_config",),
     "sweep.hardware.kv": ("blocks_needed", "capacity_model", "gpu_memory_budget", "kv_cache_bytes_per_request"),
+    "sweep.calibrate.calibration": ("calibration",),
+    "sweep.calibrate.quantized": ("quantize_grid",),
+    "sweep.hardware.quantization": ("decide_quantization",),
     "sweep.hardware.replica": ("memory_ledger",),
     "sweep.labelled": ("audit_grid",),
     "sweep.records": (
@@ -65,7 +71,9 @@ __all__ = [
     "audit_grid",
     "best_of_grid",
     "blocks_needed",
+    "calibration",
     "capacity_model",
+    "decide_quantization",
     "diff",
     "expand_to_workload",
     "explain_grid",
@@ -76,6 +84,7 @@ __all__ = [
     "open_result",
     "parse_grid",
     "plan",
+    "quantize_grid",
     "read_model_config",
     "read_trace",
     "run",

@@ -9,6 +9,7 @@ import click
 
 from sweep._version import __version__
 from sweep.cli.best import best
+from sweep.cli.calibrate import calibrate
 from sweep.cli.completion import completion
 from sweep.cli.diff import diff
 from sweep.cli.encoding import HANDLER
@@ -17,6 +18,7 @@ from sweep.cli.frontier import frontier
 from sweep.cli.info import info
 from sweep.cli.memory import memory
 from sweep.cli.program import Program
+from sweep.cli.quantize import quantize
 from sweep.cli.region import region
 from sweep.cli.relax import relax
 from sweep.cli.run import run
@@ -60,7 +62,22 @@ def program(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
-for command in (run, best, explain, region, frontier, relax, verify, diff, traffic, memory, info, completion):
+for command in (
+    run,
+    best,
+    explain,
+    region,
+    frontier,
+    relax,
+    verify,
+    diff,
+    traffic,
+    memory,
+    calibrate,
+    quantize,
+    info,
+    completion,
+):
     program.add_command(command)
 
 

@@ -144,7 +144,7 @@ def pairs(option: str, texts: Iterable[str], example: str, what: str) -> dict[st
     return found
 
 
-_GIVEN = {"axis": "fixed", "bound": "given"}
+_GIVEN = {"axis": "fixed", "bound": "given", "candidate": "given"}
 
 
 def slo_option(command: Decorated) -> Decorated:

@@ -1,0 +1,159 @@
+"""The step time that measured points give: coefficients in whole ns, their range, a residual for each point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from sweep.calibrate.fit import NAMES, Fit, fit, predicted
+from sweep.calibrate.measured import MILLI, StepPoint, ceiling, rounded
+from sweep.errors import InputFault
+from sweep.units import grouped
+
+BOUNDS: Final = (10**15, 10**12, 10**12)
+"""The largest coefficients that a grid takes, in ns (`grid.md`)."""
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Coefficients of the step time; None where the points do not separate one from the others.
+
+    Attributes:
+        base_ns, per_sequence_ns, per_prefill_token_ns: rounded up to whole ns, so that no step is taken as faster.
+        fit: the exact coefficients, the points that they were fitted to, and those left out.
+        measured_slots, measured_chunk_tokens: the range of the points used, outwards to whole numbers.
+    """
+
+    base_ns: int | None
+    per_sequence_ns: int | None
+    per_prefill_token_ns: int | None
+    fit: Fit
+    measured_slots: tuple[int, int]
+    measured_chunk_tokens: tuple[int, int]
+
+    @property
+    def coefficients(self) -> tuple[int | None, int | None, int | None]:
+        """The three, in the order of `NAMES`."""
+        return self.base_ns, self.per_sequence_ns, self.per_prefill_token_ns
+
+    @property
+    def complete(self) -> bool:
+        """Whether all three are known."""
+        return None not in self.coefficients
+
+    def residual_ns(self, point: StepPoint) -> int | None:
+        """Measured minus modelled step time, to the nearest ns; None where a coefficient that it needs is unknown."""
+        rows = (MILLI, point.batch_milli, point.chunk_milli)
+        if any(value is None and times for value, times in zip(self.coefficients, rows, strict=True)):
+            return None
+        return point.step_ns - rounded(predicted([value or 0 for value in self.coefficients], point))
+
+    def as_json(self) -> dict[str, Any]:
+        """With stable keys."""
+        found: dict[str, Any] = dict(zip(NAMES, self.coefficients, strict=True))
+        found["exact"] = {
+            name: None if value is None else f"{value.numerator}/{value.denominator}"
+            for name, value in zip(NAMES, self.fit.exact, strict=True)
+        }
+        found["measured_slots"] = list(self.measured_slots)
+        found["measured_chunk_tokens"] = list(self.measured_chunk_tokens)
+        found["combination"] = self.combination
+        kept = set(map(id, self.fit.used))
+        found["points"] = [
+            {
+                "where": point.where,
+                "kind": point.kind,
+                "batch_milli": point.batch_milli,
+                "chunk_milli": point.chunk_milli,
+                "step_ns": point.step_ns,
+                "residual_ns": self.residual_ns(point),
+                "used": id(point) in kept,
+            }
+            for point in (*self.fit.used, *self.fit.left_out)
+        ]
+        return found
+
+    @property
+    def combination(self) -> str | None:
+        """The one combination that the points do give where they do not separate the coefficients."""
+        if self.fit.combined is None:
+            return None
+        batch, chunk, step = self.fit.combined
+        parts = ["base"]
+        parts += [f"{_decimal(batch)} · per sequence"] if batch else []
+        parts += [f"{_decimal(chunk)} · per prefill token"] if chunk else []
+        return f"{' + '.join(parts)} = {milliseconds(rounded(step))} ms"
+
+
+def _decimal(number: Fraction) -> str:
+    thousandths = rounded(number * 1_000)
+    text = f"{grouped(thousandths // 1_000)}.{thousandths % 1_000:03}"
+    return text.rstrip("0").rstrip(".")
+
+
+def milliseconds(ns: int) -> str:
+    """Whole ns as ms with three decimals, rounded to nearest."""
+    thousandths = rounded(Fraction(abs(ns), 1_000))
+    sign = "-" if ns < 0 and thousandths else ""
+    return f"{sign}{grouped(thousandths // 1_000)}.{thousandths % 1_000:03}"
+
+
+def step_time_of(points: Sequence[StepPoint]) -> StepTime:
+    """The step time of at least one point.
+
+    Raises:
+        InputFault: a coefficient beyond what a grid takes.
+    """
+    found = fit(points)
+    whole = [None if value is None else ceiling(value) for value in found.exact]
+    faults = [
+        f"{name}: the points give {grouped(value)} ns, a grid takes at most {grouped(most)}; check the unit of times."
+        for name, value, most in zip(NAMES, whole, BOUNDS, strict=True)
+        if value is not None and value > most
+    ]
+    if faults:
+        raise InputFault(faults)
+    batches = [point.batch_milli for point in found.used]
+    chunks = [point.chunk_milli for point in found.used]
+    slots, tokens = ((min(side) // MILLI, -(-max(side) // MILLI)) for side in (batches, chunks))
+    return StepTime(whole[0], whole[1], whole[2], found, slots, tokens)
+
+
+def why_not(step_time: StepTime) -> list[str]:
+    """Why coefficients are not known, and what measurement would give them, as clauses."""
+    unknown = [name for name, value in zip(NAMES, step_time.coefficients, strict=True) if value is None]
+    if not unknown:
+        return []
+    used, fitted = step_time.fit.used, step_time.fit
+    clauses = []
+    if fitted.combined is not None:
+        names = ", ".join(
+            name for name, value in zip(NAMES, fitted.exact, strict=True) if value is None and _in(name, used)
+        )
+        many = len({(point.batch_milli, point.chunk_milli) for point in used})
+        if many == 1:
+            why = "all points have the same batch and prefill"
+        elif fitted.line is not None:
+            why = "in all points the prefill grows with the batch, as it does at one mix of lengths"
+        else:
+            why = "the points differ too little in batch and prefill"
+        clauses.append(
+            f"{names}: {why}; add load tests with other max_concurrency, one with a single request at a time, or "
+            f"another mix of lengths"
+        )
+    if not any(point.batch_milli for point in used):
+        clauses.append("per_sequence_ns: no point has a decoding sequence; add a load test")
+    if not any(point.chunk_milli for point in used):
+        clauses.append(
+            "per_prefill_token_ns: no point has prefill tokens; add a load test with a single request at a time "
+            "(max_concurrency 1), or one under load"
+        )
+    return clauses
+
+
+def _in(name: str, points: Sequence[StepPoint]) -> bool:
+    """Whether a coefficient has a part in any point."""
+    side = {"base_ns": 0, "per_sequence_ns": 1, "per_prefill_token_ns": 2}[name]
+    return any((MILLI, point.batch_milli, point.chunk_milli)[side] for point in points)
