@@ -54,7 +54,7 @@ _OPTIONS = (
     click.option("--reserved", metavar="BYTES", help="Bytes of one GPU that stay free; 0 by default."),
     click.option("--pool", metavar="BYTES", help="The measured KV pool of all GPUs, instead of the ledger."),
     click.option("--blocks", type=_MANY, help="The same in blocks."),
-    click.option("--reserved-blocks", type=_MANY, default=0, help="Blocks that no request gets."),
+    click.option("--reserved-blocks", type=_MANY, help="Blocks that no request gets."),
     click.option("--max-cache-tokens", type=_TOKENS, help="A limit of the cache in tokens."),
     click.option("--tensor-parallel", type=_GPUS, help="GPUs that share every layer; 1 by default."),
     click.option("--pipeline-parallel", type=_GPUS, help="Pipeline stages; 1 by default."),
@@ -98,6 +98,8 @@ def memory(as_toml: bool, list_gpus: bool, as_json: bool, **options: Any) -> Non
     if list_gpus:
         _catalogue(as_json)
         return
+    if as_toml and as_json:
+        raise UsageFault("--toml and --json: both given, wanted one; leave one out.")
     given, cache, ledger, stage, lengths = _answer(options)
     if as_toml:
         _write_toml(given, ledger, stage, lengths[0])
@@ -126,7 +128,16 @@ def _answer(options: dict[str, Any]) -> Answer:
     given = Given(options)
     cache = read_cache(given)
     lengths = (_longest(given), options["typical_length"])
+    if lengths[0] is not None and lengths[1] is not None and lengths[1] > lengths[0]:
+        longest = f"the longest sequence has {lengths[0]} tokens"
+        given.usage.append(f"--typical-length: got {lengths[1]}, and {longest}; lower it, or give --max-sequence.")
     wanted = asks_for_memory(given)
+    if not wanted:
+        given.usage += [
+            f"--{name.replace('_', '-')}: limits a pool, and no memory is given; give --gpu and the rest, or --pool."
+            for name in ("reserved_blocks", "max_cache_tokens")
+            if given.said(name)
+        ]
     stages, share, pools = read_memory(given, cache) if wanted else ((), None, None)
     given.raise_if_any()
     assert cache is not None  # else there was a fault
@@ -139,7 +150,7 @@ def _answer(options: dict[str, Any]) -> Answer:
             share,
             options["engine"],
             pool_bytes=pools,
-            reserved_blocks=options["reserved_blocks"],
+            reserved_blocks=options["reserved_blocks"] or 0,
             max_cache_tokens=options["max_cache_tokens"],
             longest_tokens=lengths[0],
             typical_tokens=lengths[1],

@@ -30,7 +30,7 @@ def read_memory(
 
     stages = given.stages
     pools = _pools(given, cache)
-    memory, share = _memory_bytes(given, stages), _share(given)
+    memory, share = _memory_bytes(given), _share(given)
     if pools is not None:
         given.usage += [
             f"--{name.replace('_', '-')}: goes into reckoning the pool, and the pool is given; leave one out."
@@ -40,13 +40,13 @@ def read_memory(
         if memory is None or share is None:
             return (), None, pools
         return tuple(StageMemory(amount, 0) for amount in memory), share, pools
-    weights = _weights(given, stages)
+    weights = _weights(given)
     rest: dict[str, tuple[Amount, ...]] = {}
     for figure, option in _AMOUNTS.items():
-        amounts = per_stage(given, option, stages)
+        amounts = per_stage(given, option)
         given.source(figure, f"--{option.replace('_', '-')}" if amounts else "not given, so 0")
         rest[figure] = amounts or (exactly(0, "not given"),) * stages
-    if rest["activation_bytes_per_chunk_token"][0].value and not given.said("chunk"):
+    if any(amount.value for amount in rest["activation_bytes_per_chunk_token"]) and not given.said("chunk"):
         given.usage.append("--chunk: missing, and --activations-per-chunk-token grows with it; give both.")
     if memory is None or share is None or weights is None or given.usage or given.input:
         return (), None, None
@@ -66,7 +66,7 @@ def asks_for_memory(given: Given) -> bool:
     return any(given.said(name) for name in names)
 
 
-def _memory_bytes(given: Given, stages: int) -> tuple[Amount, ...] | None:
+def _memory_bytes(given: Given) -> tuple[Amount, ...] | None:
     """Bytes of one GPU of each stage."""
     from sweep.hardware import exactly, gpu_of
 
@@ -74,16 +74,17 @@ def _memory_bytes(given: Given, stages: int) -> tuple[Amount, ...] | None:
         given.notes.append("--memory overrides the catalogue's bytes of the GPU.")
     if given.said("memory"):
         given.source("memory_bytes", "--memory")
-        return per_stage(given, "memory", stages)
+        return per_stage(given, "memory")
     if given.said("gpu"):
         try:
             gpus = [gpu_of(name) for name in given.options["gpu"].split(",")]
         except UsageFault as error:
             given.usage += error.faults
             return None
-        gpus = gpus * stages if len(gpus) == 1 else gpus
-        if len(gpus) != stages:
-            given.usage.append(f"--gpu: got {len(gpus)}, wanted one, or one for each of {stages} stages, with commas.")
+        gpus = gpus * given.stages if len(gpus) == 1 else gpus
+        if len(gpus) != given.stages:
+            wanted = f"wanted one, or one for each of the stages ({given.stages}), with commas"
+            given.usage.append(f"--gpu: got {len(gpus)}, {wanted}.")
             return None
         named = dict.fromkeys(f"{gpu.title}: {gpu.memory_source}" for gpu in gpus)
         given.source("memory_bytes", "catalogue, " + "; ".join(named))
@@ -115,7 +116,7 @@ def _share(given: Given) -> Fraction | None:
     return share
 
 
-def _weights(given: Given, stages: int) -> tuple[Amount, ...] | None:
+def _weights(given: Given) -> tuple[Amount, ...] | None:
     """Bytes of the weights of each stage."""
     from sweep.hardware import exactly
     from sweep.hardware.document import weight_bytes_of_index
@@ -127,23 +128,12 @@ def _weights(given: Given, stages: int) -> tuple[Amount, ...] | None:
             f"--weights or --parameters: {came}, wanted one: the bytes of the weights, or how many there are."
         )
         return None
+    if given.said("weight_dtype") and not given.said("parameters"):
+        given.usage.append("--weight-dtype: goes with --parameters; leave it out, --weights are bytes.")
     if given.said("parameters"):
-        dtype = options["weight_dtype"] or options["dtype"] or (given.config.dtype if given.config else None)
-        width = None if dtype is None else read_width(given, "--weight-dtype", dtype)
-        if width is None or stages > 1 or width.scale_bytes:
-            if dtype is None:
-                given.usage.append("--parameters: have no width yet; give --weight-dtype (bf16, fp8, 17/32).")
-            elif stages > 1:
-                given.usage.append("--parameters: are of the whole model; give --weights of each stage, with commas.")
-            return None
-        exact = options["parameters"] * width.bytes_per_value
-        if exact.denominator != 1:
-            given.usage.append("--parameters: make no whole number of bytes in that width; give --weights.")
-            return None
-        given.source("weight_bytes", f"--parameters {options['parameters']} in {dtype}")
-        return (exactly(exact.numerator, "--parameters"),)
+        return _parameters(given)
     if options["weights"].strip().endswith(".json"):
-        if stages > 1:
+        if _several(given):
             given.usage.append("--weights: an index states the whole model; give the bytes of each stage, with commas.")
             return None
         path = Path(options["weights"].strip())
@@ -155,7 +145,35 @@ def _weights(given: Given, stages: int) -> tuple[Amount, ...] | None:
         given.source("weight_bytes", f"{path.name}: metadata.total_size")
         return (exactly(total, "metadata.total_size"),)
     given.source("weight_bytes", "--weights")
-    return per_stage(given, "weights", stages)
+    return per_stage(given, "weights")
+
+
+def _several(given: Given) -> bool:
+    """Whether there are several pipeline stages, of which no figure of the whole model says the parts."""
+    return given.stages > 1
+
+
+def _parameters(given: Given) -> tuple[Amount, ...] | None:
+    """Bytes of so many parameters, all in one dtype."""
+    from sweep.hardware import exactly
+
+    options = given.options
+    dtype = options["weight_dtype"] or options["dtype"] or (given.config.dtype if given.config else None)
+    if dtype is None:
+        given.usage.append("--parameters: have no width yet; give --weight-dtype (bf16, fp8, 17/32).")
+        return None
+    if _several(given):
+        given.usage.append("--parameters: are of the whole model; give --weights of each stage, with commas.")
+        return None
+    width = read_width(given, "--weight-dtype", dtype)
+    if width is None:
+        return None
+    exact = options["parameters"] * width.bytes_per_value
+    if exact.denominator != 1 or width.scale_bytes:
+        given.usage.append("--parameters: make no whole number of bytes in that width; give --weights.")
+        return None
+    given.source("weight_bytes", f"--parameters {options['parameters']} in {dtype}")
+    return (exactly(exact.numerator, "--parameters"),)
 
 
 def _pools(given: Given, cache: Cache | None) -> tuple[Amount, ...] | None:
@@ -167,7 +185,7 @@ def _pools(given: Given, cache: Cache | None) -> tuple[Amount, ...] | None:
         return None
     if given.said("pool"):
         given.source("kv_pool_bytes", "--pool, measured")
-        return per_stage(given, "pool", given.stages)
+        return per_stage(given, "pool")
     if not given.said("blocks"):
         return None
     if cache is None:  # which has its faults; the blocks have none

@@ -21,8 +21,9 @@ def read_cache(given: Given) -> Cache | None:
     layers = _layers(given)
     key, value = _widths(given)
     counts = None if layers is None else _stage_counts(given, len(layers))
-    given.stages = 1 if counts is None else len(counts)
-    state_bytes = per_stage(given, "state_bytes", given.stages)
+    asked = given.options["stage_layers"]
+    given.stages = len(asked.split(",")) if asked is not None else given.options["pipeline_parallel"] or 1
+    state_bytes = per_stage(given, "state_bytes")
     conv, state = _state_widths(given, layers)
     options = given.options
     if layers is None or key is None or value is None or counts is None or given.input or given.usage:
@@ -142,10 +143,10 @@ def _state_widths(given: Given, layers: Sequence[CacheLayer] | None) -> tuple[Fr
     if text is None or dtype is None:
         given.input.append(
             f"{config.name}: {len(states)} layers keep a recurrent state whose width is not stated; give --state-dtype"
-            " (float32, bf16) or --state-bytes."
+            " (float32, bf16), and --dtype where the file has none, or --state-bytes."
         )
         return None, None
-    stated = "--state-dtype" if given.said("state_dtype") else "config: mamba_ssm_dtype"
+    stated = "--state-dtype" if given.said("state_dtype") else given.sources["state_dtype"]
     given.source("state", f"{stated} {text}; the convolution's in {dtype}")
     conv, state = read_width(given, "--dtype", dtype), read_width(given, "--state-dtype", text)
     if conv is None or state is None:

@@ -38,7 +38,7 @@ class Given:
         config: the model's config, where one was given.
         sources: figure -> where it came from.
         notes: sentences for the reader.
-        stages: pipeline stages, as far as they are known.
+        stages: pipeline stages.
         bytes_known: False where only blocks are known, and no model says how large they are.
         usage: faults of options.
         input: faults of files, and what files leave open.
@@ -93,7 +93,7 @@ def read_width(given: Given, option: str, text: str) -> Width | None:
         return None
 
 
-def per_stage(given: Given, name: str, stages: int) -> tuple[Amount, ...] | None:
+def per_stage(given: Given, name: str) -> tuple[Amount, ...] | None:
     """An amount per stage: one that holds for each, or one for each with commas; None where it was not given."""
     from sweep.hardware import amount_of
 
@@ -107,9 +107,12 @@ def per_stage(given: Given, name: str, stages: int) -> tuple[Amount, ...] | None
             found.append(amount_of(part, option))
         except UnitError as error:
             given.usage.append(f"{option}: got {shown(part.strip())}; {error}.")
-    if len(found) == 1 and name not in ("weights", "state_bytes", "pool"):
-        found *= stages
-    if len(found) != stages and len(given.usage) == before:
-        one = "" if name in ("weights", "state_bytes", "pool") else ", or one that holds for all"
-        given.usage.append(f"{option}: got {len(found)}, wanted one for each of {stages} stages, with commas{one}.")
+    whole = name in ("weights", "state_bytes", "pool")  # no amount of one GPU, which could hold for each stage
+    if len(found) == 1 and not whole:
+        found *= given.stages
+    if len(found) != given.stages and len(given.usage) == before:
+        one = "" if whole else ", or one that holds for all"
+        given.usage.append(
+            f"{option}: got {len(found)}, wanted one for each of the stages ({given.stages}), with commas{one}."
+        )
     return tuple(found)

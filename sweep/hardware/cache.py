@@ -157,7 +157,7 @@ class Cache:
                 uneven = f"{self.tensor_parallel} GPUs do not divide the recurrent state evenly"
                 faults.append(f"state_bytes: missing, and {uneven}; give its bytes.")
         if self.state_blocks and not faults and any(stage.block_bytes is None for stage in self.stage_caches):
-            faults.append("state_blocks: blocks are not all alike where layers differ; give state_bytes instead.")
+            faults.append("state_blocks: blocks are not all alike where layers differ; give the state in bytes.")
         return faults
 
     @cached_property

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from sweep.errors import InputFault
-from sweep.hardware.attention import Layers, NotRead, layers_of
+from sweep.hardware.attention import Layers, layers_of
 from sweep.hardware.document import MAX_CONFIG_BYTES, read_object
 from sweep.hardware.keys import ConfigKeys, read_keys
+from sweep.hardware.kinds import NotRead
 from sweep.hardware.layers import CacheLayer
 from sweep.hardware.refusals import refusals
 from sweep.hardware.widths import BYTES_PER_VALUE
@@ -121,6 +122,9 @@ def parse_model_config(
     longest, sources = keys.first(*_LENGTHS), dict(found.sources)
     if longest is not None:
         sources["longest"] = longest[0]
+    state_dtype = keys.first("mamba_ssm_dtype", "mamba_ssm_cache_dtype")
+    if state_dtype is not None:
+        sources["state_dtype"] = state_dtype[0]
     return ModelConfig(
         name=name,
         model_type=keys.model_type or "",
@@ -128,7 +132,7 @@ def parse_model_config(
         dtype=stated,
         dtype_key=dtype_key,
         kv_dtype_open=kv_dtype_open,
-        state_dtype=keys.mamba_ssm_dtype,
+        state_dtype=None if state_dtype is None else state_dtype[1],
         unknown_states=found.unknown_states,
         longest_tokens=None if longest is None else longest[1],
         sources={figure: path + _marked(source, defaulted) for figure, source in sources.items()},
@@ -211,10 +215,11 @@ def _kv_dtype_open(raw: Mapping[str, Any], text: Mapping[str, Any], dtype: str |
 
 def _notes(keys: ConfigKeys, dtype: str | None) -> list[str]:
     notes = []
-    if keys.num_nextn_predict_layers:
+    drafts = keys.first("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
+    if drafts is not None and drafts[1]:
         notes.append(
-            f"num_nextn_predict_layers {keys.num_nextn_predict_layers}: layers that draft tokens are not counted; an "
-            "engine that runs them caches them too."
+            f"{drafts[0]} {drafts[1]}: layers that draft tokens are not counted; an engine that runs them caches them "
+            "too."
         )
     if dtype in ("float32", "fp32", "float"):
         notes.append(

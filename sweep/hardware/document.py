@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sweep.errors import InputFault, RefusedSize
-from sweep.units import grouped, parse_decimal, printable, shown
+from sweep.units import Unreadable, grouped, parse_decimal, printable, shown
 
 MAX_CONFIG_BYTES: Final = 4 * 2**20
 """A model's config has a few kilobytes; one of 10^5 layers with a kind for each has two megabytes."""
@@ -28,7 +28,7 @@ def read_object(path: Path, most_bytes: int, what: str) -> dict[str, Any]:
         what: what the file is, for a message.
 
     Raises:
-        InputFault: missing, unreadable, no regular file, too large, no JSON object, a key twice, or NaN.
+        InputFault: missing, unreadable, no regular file, too large, no JSON object, or a key twice.
     """
     return parse_object(_text(path, most_bytes, what), printable(str(path), 160), what)
 
@@ -41,7 +41,7 @@ def parse_object(text: str, where: str, what: str) -> dict[str, Any]:
         found = json.loads(
             text.removeprefix("\N{BYTE ORDER MARK}"),
             parse_float=parse_decimal,
-            parse_constant=_no_constant,
+            parse_constant=Unreadable,  # published configs hold Infinity where nothing is read; elsewhere it is refused
             object_pairs_hook=_no_key_twice,
         )
     except json.JSONDecodeError as error:
@@ -79,10 +79,6 @@ def _text(path: Path, most_bytes: int, what: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputFault(f"{name}: line {line} is not UTF-8, so it is not {what}; give another file.") from None
-
-
-def _no_constant(name: str) -> None:
-    raise _Hostile(f"holds {name}, which is no number of JSON")
 
 
 def _no_key_twice(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

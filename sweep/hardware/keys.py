@@ -47,14 +47,17 @@ class ConfigKeys(BaseModel):
     num_attention_groups: Count | None = None
     num_query_groups: Count | None = None
     multi_query_group_num: Count | None = None
+    num_global_key_value_heads: Count | None = None
     multi_query: bool | None = None
     multi_query_attention: bool | None = None
     new_decoder_architecture: bool | None = None
     head_dim: Count | None = None
+    global_head_dim: Count | None = None
     attention_head_dim: Count | None = None
     kv_channels: Count | None = None
     hidden_size_per_head: Count | None = None
     v_head_dim: Count | None = None
+    attention_k_eq_v: bool | None = None
     kv_lora_rank: Count | None = None
     qk_rope_head_dim: Count | None = None
 
@@ -71,6 +74,7 @@ class ConfigKeys(BaseModel):
     full_attention_interval: Count | None = None
     attn_type_list: Marks | None = None
     attn_layer_indices: Marks | None = None
+    full_attn_idxs: Marks | None = None
     attn_layer_period: Count | None = None
     attn_layer_offset: Many | None = None
     layers_block_type: Names | None = None
@@ -93,13 +97,17 @@ class ConfigKeys(BaseModel):
     conv_kernel: Count | None = None
     mamba_expand: Count | None = None
     conv_L_cache: Count | None = None  # noqa: N815  # the file spells it so
+    conv_dim: Count | None = None
     mamba_ssm_dtype: str | None = None
+    mamba_ssm_cache_dtype: str | None = None
 
     max_position_embeddings: Tokens | None = None
     n_positions: Tokens | None = None
     max_seq_len: Tokens | None = None
     seq_length: Tokens | None = None
     num_nextn_predict_layers: Many | None = None
+    num_mtp_modules: Many | None = None
+    mtp_num_hidden_layers: Many | None = None
 
     def first(self, *names: str) -> tuple[str, Any] | None:
         """The first of some keys that is there, and its value."""

@@ -48,9 +48,10 @@ def _mamba1(keys: ConfigKeys) -> State | None:
 
 def _short_convolution(keys: ConfigKeys) -> State | None:
     """LFM2: `conv_L_cache`."""
-    if keys.conv_L_cache is None or keys.hidden_size is None:
+    channels = keys.first("conv_dim", "hidden_size")
+    if keys.conv_L_cache is None or channels is None:
         return None
-    return State(keys.hidden_size, keys.conv_L_cache - 1)
+    return State(channels[1], keys.conv_L_cache - 1)
 
 
 def _linear_attention(keys: ConfigKeys) -> State | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from sweep.hardware import Cache, MemoryLedger
@@ -41,16 +41,13 @@ def _shape_rows(cache: Cache, sources: Sources) -> Iterator[tuple[str, str, str]
     growing = sum(layer.kind == "full" for layer in layers)
     if growing != len(layers):
         yield "of them growing", grouped(growing), sources.get("kinds", "")
-    kept = next((layer for layer in layers if layer.kind != "none"), None)
-    if kept is not None:
-        yield "key/value heads", grouped(kept.heads), sources.get("heads", "")
-        yield "values of a key", grouped(kept.key_values), sources.get("head_dim", "")
-        if kept.value_values != kept.key_values:
-            yield (
-                "values of a value",
-                grouped(kept.value_values),
-                sources.get("value_dim", "none: a latent is kept once"),
-            )
+    kept = dict.fromkeys((layer.heads, layer.key_values, layer.value_values) for layer in layers if layer.heads)
+    if kept:
+        heads, keys, values = zip(*kept, strict=True)
+        yield "key/value heads", _each(heads), sources.get("heads", "")
+        yield "values of a key", _each(keys), sources.get("head_dim", "")
+        if values != keys:
+            yield "values of a value", _each(values), sources.get("value_dim", "none: a latent is kept once")
         yield "bytes per value", _widths(cache), sources.get("kv_width", "")
 
 
@@ -86,6 +83,11 @@ def _pool_rows(ledger: MemoryLedger, sources: Sources) -> Iterator[tuple[str, st
 def any_length(tokens: int | None) -> str:
     """A length in tokens; None is any."""
     return "any length" if tokens is None else grouped(tokens)
+
+
+def _each(numbers: Iterable[int]) -> str:
+    """A number, or those of layers that differ, in the order of the model."""
+    return " / ".join(map(grouped, dict.fromkeys(numbers)))
 
 
 def _widths(cache: Cache) -> str:

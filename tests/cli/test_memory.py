@@ -205,7 +205,7 @@ def test_pipeline_stages_with_a_gpu_and_weights_each(ask, invoke):
     page = invoke("memory", *shape, *stages)[1]
     assert "stage  layers" in page
     assert "of each" not in page
-    assert "wanted one for each of 2 stages" in refused(
+    assert "wanted one for each of the stages (2)" in refused(
         invoke, 2, *shape, "--stage-layers", "16,32", "--gpu", "l4", "--utilization", "0.9", "--weights", "36 GB"
     )
     assert "want the model's 48" in refused(invoke, 3, *shape, "--stage-layers", "16,16")
@@ -259,6 +259,18 @@ def test_latents_on_several_gpus_say_that_each_keeps_them(invoke, tmp_path):
 
     assert "294 912" in page  # 8 GPUs · 32 layers · 576 values · 2 bytes
     assert "Each of 8 GPUs keeps what its heads share" in page
+
+
+def test_layers_that_differ_show_each_number(invoke, tmp_path):
+    gemma = {"num_hidden_layers": 2, "head_dim": 256, "global_head_dim": 512, "sliding_window": 1024}
+    path = tmp_path / "gemma.json"
+    kinds = {"layer_types": ["sliding_attention", "full_attention"]}
+    path.write_text(json.dumps(CONFIG | gemma | kinds), encoding="utf-8")
+    page = invoke("memory", "--model", path, "--chunk", "256", "--pool", "1 GiB")[1]
+
+    assert "values of a key" in page
+    assert "256 / 512" in page
+    assert "Layers differ, so there is no single number of blocks" in page
 
 
 def test_the_catalogue(invoke, ask):
@@ -315,6 +327,13 @@ WRONG = [
     (2, "is not a valid integer", (*SHAPE, "--max-sequence", "1.5")),
     (2, "is not one of 'vllm'", (*SHAPE, "--engine", "other")),
     (2, "--toml: needs", (*SHAPE, "--toml")),
+    (2, "--toml and --json: both given", (*SHAPE, "--toml", "--json")),
+    (2, "--reserved-blocks: limits a pool", (*SHAPE, "--reserved-blocks", "3")),
+    (2, "--weight-dtype: goes with --parameters", (*SHAPE, *H100, "--weight-dtype", "fp8")),
+    (2, "no whole number of bytes", (*SHAPE, *H100[:4], "--parameters", "3", "--weight-dtype", "int8+4")),
+    (2, "of the whole model", (*SHAPE, *H100[:4], "--parameters", "3", "--stage-layers", "16,16")),
+    (2, "--blocks: blocks are not all alike", ("--model", "oss.json", "--chunk", "8", "--blocks", "1")),
+    (2, "the longest sequence has 5 tokens", (*SHAPE, "--max-sequence", "5", "--typical-length", "6")),
     (3, "no such file", ("--model", "nothing.json")),
     (3, "--pool: got 10^19", (*SHAPE, "--pool", "10000000000000000000")),
     (3, "--reserved-blocks", ("--model", "oss.json", "--chunk", "8", "--pool", "9", "--reserved-blocks", "1")),

@@ -140,6 +140,14 @@ SLIDING = [
     ({"model_type": "cohere2", "sliding_window": 4096}, {("full", 0): 8, ("sliding", 4096): 24}),
     ({"model_type": "gpt_oss", "sliding_window": 128}, {("full", 0): 16, ("sliding", 128): 16}),
     (
+        {"model_type": "exaone4", "sliding_window": 4096, "sliding_window_pattern": "LLLG"},
+        {("full", 0): 8, ("sliding", 4096): 24},
+    ),
+    (
+        {"model_type": "exaone4", "sliding_window": 4096, "sliding_window_pattern": "LLG"},
+        {("full", 0): 11, ("sliding", 4096): 21},  # the last layer is full whatever its letter
+    ),
+    (
         {"sliding_window": 128, "layer_types": ["sliding_attention", "full_attention"] * 16},
         {("full", 0): 16, ("sliding", 128): 16},
     ),
@@ -242,6 +250,65 @@ def test_layers_by_letters_periods_and_lists():
     assert parse_model_config(minimax).layers[0].state == State(0, 0, 32, 128**2)
 
 
+def test_published_forms_of_hybrid_models():
+    """Keys as hubs have them: layers of experts, an infinite limit, attention and state side by side."""
+    nemotron = LLAMA | {
+        "model_type": "nemotron_h",
+        "num_hidden_layers": 4,
+        "layers_block_type": ["mamba", "moe", "attention", "mlp"],
+        "mamba_num_heads": 64,
+        "mamba_head_dim": 64,
+        "ssm_state_size": 128,
+        "conv_kernel": 4,
+        "n_groups": 8,
+        "mamba_ssm_cache_dtype": "float32",
+    }
+    falcon = LLAMA | {
+        "model_type": "falcon_h1",
+        "layer_types": ["hybrid"] * 32,
+        "mamba_n_heads": 24,
+        "mamba_d_head": 128,
+        "mamba_d_state": 256,
+        "mamba_n_groups": 1,
+        "mamba_d_conv": 4,
+    }
+    lfm = LLAMA | {"model_type": "lfm2", "full_attn_idxs": [2, 5], "conv_L_cache": 3, "conv_dim": 2048}
+
+    config = parse_model_config(nemotron)
+    assert [(layer.kind, layer.state is not None) for layer in config.layers] == [
+        ("none", True),
+        ("none", False),
+        ("full", False),
+        ("none", False),
+    ]
+    assert config.state_dtype == "float32"
+    assert all(layer.kind == "full" and layer.state for layer in parse_model_config(falcon).layers)
+    assert [at for at, layer in enumerate(parse_model_config(lfm).layers) if layer.kind == "full"] == [2, 5]
+    assert parse_model_config(lfm).layers[0].state == State(2048, 2)
+
+
+def test_gemma_4_has_other_heads_in_its_full_layers():
+    gemma = LLAMA | {
+        "model_type": "gemma4_text",
+        "num_hidden_layers": 60,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 16,
+        "head_dim": 256,
+        "global_head_dim": 512,
+        "num_global_key_value_heads": 4,
+        "attention_k_eq_v": True,
+        "sliding_window": 1024,
+        "layer_types": (["sliding_attention"] * 5 + ["full_attention"]) * 10,
+    }
+    full, sliding = parse_model_config(gemma).layers[5], parse_model_config(gemma).layers[0]
+
+    assert (full.kind, full.heads, full.key_values, full.value_values) == ("full", 4, 512, 512)
+    assert (sliding.kind, sliding.heads, sliding.key_values) == ("sliding", 16, 256)
+    assert growing(gemma) == 10 * 2 * 4 * 512 * 2
+    small = parse_model_config(gemma | {"attention_k_eq_v": False, "num_kv_shared_layers": 20})
+    assert (small.layers[5].heads, small.layers[59].kind) == (16, "none")
+
+
 def test_layers_that_use_the_cache_of_earlier_ones():
     shared = parse_model_config(LLAMA | {"num_kv_shared_layers": 12})
 
@@ -287,7 +354,7 @@ REFUSED = [
     ({"layer_types": ["full_attention"] * 31}, "got 31 layers, wanted the model's 32"),
     ({"layer_types": ["sliding_attention"] * 32}, "sliding_window: missing"),
     ({"sliding_window": 4096, "model_type": "new_thing"}, "not which layers slide"),
-    ({"sliding_window": 4096, "model_type": "exaone4", "sliding_window_pattern": "LLLG"}, "layer_types"),
+    ({"sliding_window": 4096, "model_type": "exaone4", "sliding_window_pattern": "LXG"}, "a text of L and G"),
     ({"attention_chunk_size": 4096, "model_type": "new_thing"}, "not which layers are chunked"),
     ({"linear_num_value_heads": 32}, "not which layers are recurrent"),
     ({"hybrid_override_pattern": "MX" * 16}, 'holds "X"'),

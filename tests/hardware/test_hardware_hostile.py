@@ -17,8 +17,8 @@ TEXTS = {
     "a list": ("[1, 2]", "holds a list of 2"),
     "a number": ("7", "holds 7"),
     "null": ("null", "JSON object"),
-    "NaN": ('{"num_hidden_layers": NaN}', "holds NaN"),
-    "minus infinity": ('{"num_hidden_layers": -Infinity}', "holds -Infinity"),
+    "NaN": ('{"num_hidden_layers": NaN}', "num_hidden_layers: got NaN"),
+    "minus infinity": ('{"num_hidden_layers": -Infinity}', "num_hidden_layers: got -Infinity"),
     "a key twice": ('{"hidden_size": 1, "hidden_size": 2}', 'the key "hidden_size" twice'),
     "a key twice inside": ('{"a": {"b": 1, "b": 2}}', 'the key "b" twice'),
     "nested": ('{"a":' * 50_000 + "1" + "}" * 50_000, "nested too deep"),
@@ -79,6 +79,14 @@ def test_a_file_without_permission(tmp_path):
     path.chmod(0)
 
     assert "cannot be read" in sentence_of(path)
+
+
+def test_an_infinite_number_where_nothing_is_read_is_harmless(tmp_path):
+    path = tmp_path / "config.json"  # as published configs of Mamba models have it
+    text = '{"num_hidden_layers": 2, "n_head": 4, "n_embd": 64, "time_step_limit": [0.0, Infinity]}'
+    path.write_text(text, encoding="utf-8")
+
+    assert len(read_model_config(path).layers) == 2
 
 
 def test_a_byte_order_mark_is_harmless(tmp_path):
