@@ -1,5 +1,7 @@
 """Texts of people: amounts, shares, widths, names of GPUs; and the plain formulas with wrong arguments."""
 
+import doctest
+import importlib
 from fractions import Fraction
 
 import pytest
@@ -121,3 +123,11 @@ def test_blocks_hold_the_tokens_and_no_block_is_spare(tokens, block):
     blocks = sweep.blocks_needed(tokens, block)
 
     assert (blocks - 1) * block < tokens <= blocks * block or tokens == blocks == 0
+
+
+@pytest.mark.parametrize("name", ["amounts", "gpus", "share", "stages", "widths"])
+def test_the_examples_in_docstrings_are_true(name):
+    found = doctest.testmod(importlib.import_module(f"sweep.hardware.{name}"))
+
+    assert found.attempted
+    assert not found.failed
