@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import click
 
 from sweep.errors import UsageFault
-from sweep.units import UnitError, from_text
 
 _TYPED = "sweep.typed"
 
@@ -49,6 +48,8 @@ def memory_bytes(text: str | None) -> int | None:
     Raises:
         UsageFault: neither.
     """
+    from sweep.units import UnitError, from_text  # not before a command asks: `--help` imports as little as it can
+
     if text is None:
         return None
     try:
