@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from sweep.cli.output import write_json, write_page
 from sweep.errors import AskedForFailure, UsageFault
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sweep.calibrate.candidates import Candidate
 
 
@@ -151,7 +152,7 @@ def _candidates(given: Mapping[str, int | str]) -> list[Candidate]:
         except FieldError as error:
             faults.append(f"--candidate {name}={value}: {error}.")
             continue
-        assert kv is None or isinstance(kv, int | Fraction)  # a ratio field holds nothing else
+        assert not isinstance(kv, str)  # a ratio field holds nothing else
         found.append(Candidate(name, number, kv))
     if faults:
         raise UsageFault(faults)
