@@ -58,9 +58,16 @@ class Calibration:
         return tuple(run for file in self.files for run in file.runs)
 
     @property
+    def measured(self) -> tuple[Measured, ...]:
+        """The files that the step time comes from."""
+        fit = None if self.step_time is None else self.step_time.fit
+        places = () if fit is None else tuple(point.where for point in (*fit.used, *fit.left_out))
+        return tuple(file for file in self.files if any(f"{place} ".startswith(f"{file.name} ") for place in places))
+
+    @property
     def source(self) -> str:
-        """The names of the files in one short line."""
-        names = [printable(Path(file.name).name, SOURCE_LENGTH) for file in self.files]
+        """The names of the files that the step time comes from, in one short line."""
+        names = [printable(Path(file.name).name, SOURCE_LENGTH) for file in self.measured]
         for count in range(len(names), 0, -1):
             more = len(names) - count
             text = ", ".join(names[:count]) + (f" and {more} more" if more else "")

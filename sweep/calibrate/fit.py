@@ -1,37 +1,26 @@
-"""Step time = base + per sequence · batch + per prefill token · chunk, by non-negative least squares, exactly.
+"""Step time = base + per sequence · batch + per prefill token · chunk, from measured points.
 
-The points are integers (ns, 1/1000 sequence, 1/1000 token), so the normal equations are integers and their solutions
-ratios of integers: no rounding happens anywhere before a coefficient is rounded up to whole ns at the end.
-
-Non-negative least squares over three columns: its solution is the ordinary least-squares solution over some of the
-columns, the others 0. All eight choices of columns are solved, and of those with no negative coefficient the one with
-the least sum of squares is it (the problem is convex, so that one is the global minimum).
+No rounding happens anywhere before a coefficient is rounded up to whole ns at the end; see `squares`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import Final
 
-from sweep.calibrate.measured import MILLI, StepPoint
+from sweep.calibrate.measured import MILLI, StepPoint, rounded
+from sweep.calibrate.squares import least_squares, row_of, separated
 
 NAMES: Final = ("base_ns", "per_sequence_ns", "per_prefill_token_ns")
 
-OWN_SHARE: Final = Fraction(1, 100)
-"""A column counts as known when at least this part of its sum of squares is not explained by the others; below it the
-points hardly tell it from them, and its coefficient would be what the noise makes of it."""
-
-SLOWER: Final = Fraction(11, 10)
-"""A second or a request that took more than this times what the fit says was held up: preempted, or swapped out."""
+SLOWER: Final = (11, 10)
+"""A second or a request that took more than this ratio of what the fit says was held up: preempted, or swapped out."""
 
 _MAY_STALL: Final = ("second", "request")
 _MOST_ROUNDS: Final = 50
-
-Column = int
-Coefficients = tuple[Fraction, ...]
+_PARTS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -55,16 +44,11 @@ class Fit:
     line: tuple[Fraction, Fraction] | None = None
 
 
-def row_of(point: StepPoint) -> tuple[int, int, int]:
-    """What the three coefficients are multiplied by in a point, in 1/1000."""
-    return MILLI, point.batch_milli, point.chunk_milli
-
-
 def fit(points: Sequence[StepPoint]) -> Fit:
     """The coefficients of the points, as far as they are separated.
 
-    Points of seconds and requests are fitted robustly: first the faster half of them, then all that take at most 11/10
-    of what the fit says, until that set repeats. Others are all kept.
+    Points of seconds and requests are fitted robustly: those that take more than 11/10 of what the fit says are left
+    out, until the set of the others repeats. Points of other kinds are all kept.
 
     Args:
         points: at least one.
@@ -86,114 +70,56 @@ def fit(points: Sequence[StepPoint]) -> Fit:
     return Fit((exact[0], exact[1], exact[2]), used, left_out, combined, line)
 
 
-def _settled(points: list[StepPoint]) -> list[bool]:
-    """Which points are kept."""
-    times = sorted(point.step_ns for point in points if point.kind in _MAY_STALL)
-    if not times:
+def _settled(points: Sequence[StepPoint]) -> list[bool]:
+    """Which points are kept.
+
+    A stall only ever makes a step longer, and a fit to all points may be drawn so far by the long ones that it keeps
+    them. So it is begun three times: with all points, with the faster half, and with the faster half of each quarter by
+    prefill tokens. Of the three ends the one counts whose three quarters of best fitting points fit best (least trimmed
+    squares); of equal ones the one that keeps most.
+    """
+    movable = [at for at, point in enumerate(points) if point.kind in _MAY_STALL]
+    if not movable:
         return [True] * len(points)
-    median = times[(len(times) - 1) // 2]
-    kept = [point.kind not in _MAY_STALL or point.step_ns <= median for point in points]
-    seen = set()
+    by_chunk = sorted(movable, key=lambda at: points[at].chunk_milli)
+    size = -(-len(by_chunk) // _PARTS)
+    quarters = [by_chunk[begin : begin + size] for begin in range(0, len(by_chunk), size)]
+    ends = [
+        _repeated(points, {at for part in start for at in _faster_half(points, part)})
+        for start in ([], [movable], quarters)
+    ]
+    return min(ends, key=lambda end: (end[0], -sum(end[1])))[1]
+
+
+def _faster_half(points: Sequence[StepPoint], part: Sequence[int]) -> list[int]:
+    return sorted(part, key=lambda at: points[at].step_ns)[: -(-len(part) // 2)]
+
+
+def _repeated(points: Sequence[StepPoint], start: set[int]) -> tuple[int, list[bool]]:
+    """Fits and leaves out the slow points until the set of kept ones repeats.
+
+    Args:
+        points: the points.
+        start: which of those that may stall are fitted first; empty for all.
+
+    Returns:
+        The sum of the smallest three quarters of the squared residuals, and which points are kept.
+    """
+    kept = [point.kind not in _MAY_STALL or not start or at in start for at, point in enumerate(points)]
+    seen: set[tuple[bool, ...]] = set()
+    times = [point.step_ns * MILLI * MILLI for point in points]
+    models = times
     for _ in range(_MOST_ROUNDS):
         if tuple(kept) in seen:
             break
         seen.add(tuple(kept))
         chosen = [point for point, keep in zip(points, kept, strict=True) if keep]
-        found = least_squares(chosen, range(3))
-        kept = [point.kind not in _MAY_STALL or point.step_ns <= SLOWER * predicted(found, point) for point in points]
-    return kept
-
-
-def predicted(coefficients: Iterable[Fraction | int], point: StepPoint) -> Fraction:
-    """The step time of a point by all three coefficients, in ns."""
-    base, per_sequence, per_token = coefficients
-    milli, batch, chunk = row_of(point)
-    return Fraction(base * milli + per_sequence * batch + per_token * chunk) / MILLI
-
-
-def least_squares(points: Sequence[StepPoint], columns: Sequence[Column]) -> Coefficients:
-    """The non-negative coefficients of some columns with the least sum of squares; of equal ones those of most columns.
-
-    Returns:
-        One coefficient in ns per column, in their order.
-    """
-    gram, target = _normal(points)
-    best: tuple[Fraction, Coefficients] | None = None
-    for size in range(len(columns), -1, -1):
-        for chosen in combinations(columns, size):
-            solution = solve([[gram[i][j] for j in chosen] for i in chosen], [target[i] for i in chosen])
-            if solution is None or any(value < 0 for value in solution):
-                continue
-            values = dict(zip(chosen, solution, strict=True))
-            # |y - Ax|² without |y|², which is the same for all: -2·xᵀAᵀy + xᵀAᵀAx, and AᵀAx = Aᵀy on the chosen columns
-            cost = -sum((values[i] * target[i] for i in chosen), Fraction(0))
-            if best is None or cost < best[0]:
-                best = cost, tuple(values.get(column, Fraction(0)) for column in columns)
-    assert best is not None  # with no column at all the solution is empty, and not negative
-    return best[1]
-
-
-def _normal(points: Sequence[StepPoint]) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """AᵀA and Aᵀy for rows in sequences and tokens, y in ns."""
-    rows = [row_of(point) for point in points]
-    upper = {(i, j): Fraction(sum(row[i] * row[j] for row in rows), MILLI**2) for i in range(3) for j in range(i, 3)}
-    gram = [[upper[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]
-    times = [point.step_ns for point in points]
-    return gram, [Fraction(sum(row[i] * y for row, y in zip(rows, times, strict=True)), MILLI) for i in range(3)]
-
-
-def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
-    """The solution of a square system by elimination; None where it has none or many."""
-    size = len(right)
-    rows = [[*matrix[i], right[i]] for i in range(size)]
-    for column in range(size):
-        pivot = next((i for i in range(column, size) if rows[i][column] != 0), None)
-        if pivot is None:
-            return None
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        for i in range(size):
-            if i != column and rows[i][column] != 0:
-                factor = rows[i][column] / rows[column][column]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[column], strict=True)]
-    return [rows[i][size] / rows[i][i] for i in range(size)]
-
-
-def separated(points: Sequence[StepPoint], columns: Sequence[Column]) -> list[Column]:
-    """Those of the columns that the points tell from the others: `OWN_SHARE` of their squares is their own.
-
-    What a column has of its own is the squared distance to the others' span, det(all) / det(others) of their Gram
-    matrices.
-    """
-    gram, _ = _normal(points)
-    return [
-        column
-        for column in columns
-        if _own(gram, column, [other for other in columns if other != column]) >= OWN_SHARE * gram[column][column]
-    ]
-
-
-def _own(gram: Sequence[Sequence[Fraction]], column: Column, others: Sequence[Column]) -> Fraction:
-    """The squared distance of a column to the span of others, of which some may depend on each other."""
-    basis: list[Column] = []
-    for other in others:
-        if _determinant(gram, [*basis, other]) != 0:
-            basis.append(other)
-    return _determinant(gram, [*basis, column]) / _determinant(gram, basis)
-
-
-def _determinant(gram: Sequence[Sequence[Fraction]], chosen: Sequence[Column]) -> Fraction:
-    """The determinant of a part of a Gram matrix, 1 for none."""
-    rows = [[gram[i][j] for j in chosen] for i in chosen]
-    result = Fraction(1)
-    for column in range(len(rows)):
-        pivot = next((i for i in range(column, len(rows)) if rows[i][column] != 0), None)
-        if pivot is None:
-            return Fraction(0)
-        if pivot != column:
-            rows[column], rows[pivot] = rows[pivot], rows[column]
-            result = -result
-        result *= rows[column][column]
-        for i in range(column + 1, len(rows)):
-            factor = rows[i][column] / rows[column][column]
-            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[column], strict=True)]
-    return result
+        # which points are kept is decided in whole 1/1000 ns: that is fast, and finer than any clock
+        base, per_sequence, per_token = (rounded(value * MILLI) for value in least_squares(chosen, range(3)))
+        models = [base * MILLI + per_sequence * point.batch_milli + per_token * point.chunk_milli for point in points]
+        kept = [
+            point.kind not in _MAY_STALL or time * SLOWER[1] <= model * SLOWER[0]
+            for point, time, model in zip(points, times, models, strict=True)
+        ]
+    squares = sorted((time - model) ** 2 for time, model in zip(times, models, strict=True))
+    return sum(squares[: -(-3 * len(squares) // 4)]), kept

@@ -19,6 +19,8 @@ _LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"(?:,|$)')
 _ITL = ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds")
 _USAGE = ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
 
+_LONGEST_LINE: Final = 100_000
+
 SIGN: Final = re.compile(r"^(?:# (?:HELP|TYPE) )?vllm:[a-z0-9_]+(?:\{| )", re.MULTILINE)
 """A text without such a line is no snapshot of vLLM."""
 
@@ -75,7 +77,7 @@ def _samples(text: str, faults: Faults) -> Samples:
         if not line.startswith("vllm:"):  # comments, and the metrics of other libraries
             continue
         place = f"line {grouped(number)}"
-        match = _SAMPLE.fullmatch(line)
+        match = _SAMPLE.fullmatch(line) if len(line) <= _LONGEST_LINE else None
         labels = _labels(match[2] or "") if match else None
         if match is None or labels is None:
             faults.add(place, f"got {shown(line)}, wanted a sample, name{{labels}} value; the file may be cut short")

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from sweep.calibrate.documents import Item
 from sweep.calibrate.fields import Faults
+from sweep.calibrate.fit import fit
 from sweep.calibrate.measured import MILLI, Lengths, Measured, StepPoint, ceiling, rounded
 from sweep.units import exact_decimal, grouped, shown
 
@@ -128,28 +129,37 @@ def _moment_ns(value: object, place: str, faults: Faults) -> int | None:
 def decoded_steps(name: str, requests: Sequence[Timed]) -> list[StepPoint]:
     """One point per request of at least two output tokens: the steps between its first token and its last.
 
-    With n output tokens it saw n − 1 steps. In that time all requests together got tokens and had prompts read; each is
-    taken to have got its tokens evenly between its first and last, and its prompt evenly between being scheduled and
-    its first token. Their sums, per step, are the batch and the prefill tokens of a mean step.
+    With n output tokens it saw n − 1 steps. In each of them every request that decoded at that time got a token, so the
+    mean number of those is the batch; prompts are taken to be read evenly between being scheduled and the first token.
+    A request that the engine held up (the fit leaves it out) decoded only part of its time: in the batch of the others
+    it counts with the tokens that it got.
     """
-    decode = _Flow((one.first, one.last, one.output - 1) for one in requests)
+    points = _steps_beside(name, requests, frozenset())
+    if not points:
+        return []
+    stalled = set(map(id, fit(points).left_out))
+    decoding = [at for at, one in enumerate(requests) if one.output > 1]
+    held = frozenset(at for at, point in zip(decoding, points, strict=True) if id(point) in stalled)
+    return _steps_beside(name, requests, held) if held else points
+
+
+def _steps_beside(name: str, requests: Sequence[Timed], held: frozenset[int]) -> list[StepPoint]:
+    """The points; `held` are the positions of requests that decoded only part of their time."""
+    whole = [one for at, one in enumerate(requests) if at not in held]
+    decoding = _Flow((one.first, one.last, one.last - one.first) for one in whole)
+    partly = _Flow((requests[at].first, requests[at].last, requests[at].output - 1) for at in sorted(held))
     prefill = _Flow((one.scheduled, one.first, one.prompt) for one in requests)
     points = []
     for one in requests:
         steps = one.output - 1
         if steps == 0:
             continue
-        batch = decode.between(one.first, one.last)
-        chunk = prefill.between(one.first, one.last)
-        points.append(
-            StepPoint(
-                f"{name} line {grouped(one.line)}",
-                "request",
-                rounded(batch * MILLI / steps),
-                rounded(chunk * MILLI / steps),
-                rounded(Fraction(one.last - one.first, steps)),
-            )
-        )
+        at_once = decoding.between(one.first, one.last) / (one.last - one.first)
+        batch = at_once + partly.between(one.first, one.last) / steps
+        chunk = prefill.between(one.first, one.last) / steps
+        step = Fraction(one.last - one.first, steps)
+        where = f"{name} line {grouped(one.line)}"
+        points.append(StepPoint(where, "request", rounded(batch * MILLI), rounded(chunk * MILLI), rounded(step)))
     return points
 
 

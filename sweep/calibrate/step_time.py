@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from sweep.calibrate.fit import NAMES, Fit, fit, predicted
+from sweep.calibrate.fields import MOST_FAULTS
+from sweep.calibrate.fit import NAMES, Fit, fit
 from sweep.calibrate.measured import MILLI, StepPoint, ceiling, rounded
+from sweep.calibrate.squares import predicted
 from sweep.errors import InputFault
 from sweep.units import grouped
 
 BOUNDS: Final = (10**15, 10**12, 10**12)
 """The largest coefficients that a grid takes, in ns (`grid.md`)."""
+
+MOST_SLOTS: Final = 10**6
+MOST_TOKENS: Final = 10**7
+"""The largest batch and chunk of a grid."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +110,17 @@ def step_time_of(points: Sequence[StepPoint]) -> StepTime:
     """The step time of at least one point.
 
     Raises:
-        InputFault: a coefficient beyond what a grid takes.
+        InputFault: a batch, a chunk or a coefficient beyond what a grid takes.
     """
+    beyond = [
+        f"{point.where}: its figures give a step of {grouped(point.batch_milli // MILLI)} sequences and "
+        f"{grouped(point.chunk_milli // MILLI)} prefill tokens, a grid takes at most {grouped(MOST_SLOTS)} and "
+        f"{grouped(MOST_TOKENS)}; check its duration and its lengths."
+        for point in points
+        if point.batch_milli > MOST_SLOTS * MILLI or point.chunk_milli > MOST_TOKENS * MILLI
+    ]
+    if beyond:
+        raise InputFault(beyond[:MOST_FAULTS])
     found = fit(points)
     whole = [None if value is None else ceiling(value) for value in found.exact]
     faults = [

@@ -7,6 +7,7 @@ from typing import Final
 
 from sweep.calibrate.calibration import Calibration
 from sweep.calibrate.fit import NAMES
+from sweep.calibrate.pool import KvPool
 from sweep.calibrate.step_time import StepTime, milliseconds
 from sweep.errors import InputFault
 from sweep.units import grouped, printable
@@ -44,7 +45,7 @@ def _origin(calibration: Calibration, step_time: StepTime) -> list[str]:
     used = step_time.fit.used
     residuals = [residual for point in used if (residual := step_time.residual_ns(point)) is not None]
     lines = [f"# Fitted by `sweep calibrate` to {grouped(len(used))} points of"]
-    files = calibration.files
+    files = calibration.measured
     lines += [f"#   {printable(f'{Path(file.name).name}: {file.format}', _WIDTH)}" for file in files[:_FILES_SHOWN]]
     if len(files) > _FILES_SHOWN:
         lines.append(f"#   and {grouped(len(files) - _FILES_SHOWN)} more files")
@@ -56,7 +57,17 @@ def _origin(calibration: Calibration, step_time: StepTime) -> list[str]:
         lines.append(f"# {grouped(len(step_time.fit.left_out))} points of a stalled engine were left out.")
     if calibration.tokens_per_s is not None:
         lines.append(f"# Seen: {grouped(calibration.tokens_per_s[0])} prompt and output tokens per second.")
+    pool = calibration.pool
+    if pool is not None and pool.tokens is not None:
+        lines.append(f"# Seen: a KV pool of {grouped(pool.tokens)} tokens{_pool_bytes(pool)}.")
     return lines
+
+
+def _pool_bytes(pool: KvPool) -> str:
+    if pool.bytes_low is None or pool.bytes_high is None:
+        return ""
+    ends = dict.fromkeys((grouped(pool.bytes_low), grouped(pool.bytes_high)))
+    return f", {' to '.join(ends)} bytes of a GPU"
 
 
 def _sentences(calibration: Calibration) -> list[str]:

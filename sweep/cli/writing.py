@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +24,8 @@ def write_text(path: Path, text: str, force: bool, inputs: Sequence[Path] = ()) 
         UsageFault: the file is one of the inputs.
         ResultFault: it is there and may not be replaced, or cannot be written.
     """
+    import tempfile  # with random and hashlib, for this command only
+
     if any(_same(path, other) for other in inputs):
         raise UsageFault(f"{path}: is what the output is made from; name another file with -o.")
     if path.is_dir() or (path.exists() and not path.is_file()):

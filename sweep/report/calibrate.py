@@ -146,7 +146,8 @@ def _points(step_time: StepTime) -> list[Table | Paragraph]:
     ]
     if len(used) > len(rows):
         more = grouped(len(used) - len(rows))
-        found.append(Paragraph(f"{more} more points fit better than these; --json lists all.", "note"))
+        which = "more points fit better than these" if step_time.complete else "more points"
+        found.append(Paragraph(f"{more} {which}; --json lists all.", "note"))
     return found
 
 

@@ -14,12 +14,17 @@ class Engine:
     def __init__(self, base_ns, per_sequence_ns, per_token_ns, budget=2048):
         self.cost = (base_ns, per_sequence_ns, per_token_ns)
         self.budget = budget
+        self.scheduled = {}
+        """Of the last load test: the moment at which each request's prompt began to be read, in ns."""
+        self.steps = []
+        """Of the last load test: (end in ns, decoding sequences, prefill tokens, running requests) of each step."""
 
     def serve(self, lengths, limit=None, arrivals_ns=None):
         """Every request's (sent, first token, [moments of later tokens]), in ns."""
         waiting = deque(enumerate(lengths))
         sent, first, later = {}, {}, {at: [] for at in range(len(lengths))}
         queue, left, decoding, now, flying = deque(), {}, {}, 0, 0
+        self.scheduled, self.steps = {}, []
         while waiting or queue or decoding:
             while waiting and (flying < limit if arrivals_ns is None else arrivals_ns[waiting[0][0]] <= now):
                 at, (prompt, _) = waiting.popleft()
@@ -32,6 +37,7 @@ class Engine:
                 continue
             room, tokens, done = self.budget - len(decoding), 0, []
             while queue and room:
+                self.scheduled.setdefault(queue[0], now)
                 part = min(room, left[queue[0]])
                 left[queue[0]] -= part
                 room, tokens = room - part, tokens + part
@@ -40,6 +46,7 @@ class Engine:
                 done.append(queue.popleft())
             base, per_sequence, per_token = self.cost
             now += base + per_sequence * len(decoding) + per_token * tokens
+            self.steps.append((now, len(decoding), tokens, len(decoding) + len(done)))
             for at in list(decoding):
                 later[at].append(now)
                 decoding[at] -= 1
@@ -89,3 +96,27 @@ def write_runs(path, runs):
     """Several summaries in one file, as --append-result does."""
     path.write_text("".join(json.dumps(run) + "\n" for run in runs))
     return path
+
+
+def requests_of(engine, served, lengths):
+    """The same load test, request by request, as a measured vLLM run has it: two clocks, in s."""
+    rows = []
+    for at, ((sent, first, later), (prompt, output)) in enumerate(zip(served, lengths, strict=True)):
+        moments = [sent, engine.scheduled[at], first, (later or [first])[-1]]
+        keys = ("queued_ts", "scheduled_ts", "first_token_ts", "last_token_ts")
+        row = {"request_id": f"bench-{at}", "input_toks": prompt, "output_toks": output}
+        row["arrival_time"] = 1_700_000_000 + sent / 10**9
+        rows.append(row | {key: 5_000 + moment / 10**9 for key, moment in zip(keys, moments, strict=True)})
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def series_of(engine):
+    """The same load test, second by second."""
+    rows = ["t,prompt_throughput,gen_throughput,running,waiting,kv_cache_pct"]
+    second, prompt, output, running = 1, 0, 0, 0
+    for end, decoding, tokens, seen in engine.steps:
+        while end > second * 10**9:
+            rows.append(f"{second}.0,{prompt}.0,{output}.0,{running},0,1.0")
+            second, prompt, output = second + 1, 0, 0
+        prompt, output, running = prompt + tokens, output + decoding, seen
+    return "\n".join(rows) + "\n"

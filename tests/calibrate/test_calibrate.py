@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from closed_loop import Engine, summary, write_runs
+from closed_loop import Engine, requests_of, series_of, summary, write_runs
 from measured_files import BENCH, FORMATS, GUIDELLM, LOG, SGLANG
 
 import sweep
@@ -71,6 +71,23 @@ def test_arrivals_of_their_own_are_found_again_too(tmp_path):
     assert close(base, COST[0], 20)
     assert close(per_sequence, COST[1], 100)
     assert close(per_token, COST[2], 20)
+
+
+def test_requests_and_seconds_of_a_simulated_engine(saved):
+    """Each alone: requests, of which each saw hundreds of steps, come close; seconds are coarser."""
+    engine, asked = Engine(*COST), lengths(600, 5, prompt=(16, 3_000), output=(16, 600))
+    draw, now, arrivals = random.Random(6), 0, []
+    for at in range(600):
+        now += int(draw.expovariate(6 if at % 200 < 100 else 14) * 10**9)
+        arrivals.append(now)
+    served = engine.serve(asked, None, arrivals)
+    for text, name, permille in (
+        (requests_of(engine, served, asked), "requests.jsonl", (30, 20, 20)),
+        (series_of(engine), "series.csv", (60, 150, 60)),
+    ):
+        step_time = calibration([saved(name, text)]).step_time
+        for found, wanted, near in zip(step_time.coefficients, COST, permille, strict=True):
+            assert close(found, wanted, near), (name, step_time.coefficients)
 
 
 def test_several_files_are_one_calibration(saved):
@@ -193,6 +210,8 @@ def test_the_table_is_taken_by_a_grid_which_warns_beyond_it(saved):
     grid = parse_grid(text[:begin] + table + 'capacity = "from-step-time"\n' + text[end:])
     assert grid.base["step_time.measured_slots"] == "0..8"
     assert grid.base["step_time.source"] == "steps.csv"
+    with_log = calibration([saved("engine.log", LOG), *(file.name for file in found.files)])
+    assert (with_log.source, "KV pool of 230 528 tokens" in step_time_table(with_log)) == ("steps.csv", True)
     assert len(beyond_measured(grid)) == 2
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweep.calibrate.fit import fit, least_squares, predicted, separated, solve
+from sweep.calibrate.fit import fit
 from sweep.calibrate.measured import StepPoint
+from sweep.calibrate.squares import least_squares, predicted, separated, solve
 from sweep.calibrate.step_time import step_time_of, why_not
 
 
@@ -110,6 +111,15 @@ def test_points_of_a_stalled_engine_are_left_out_and_others_never():
     assert found.left_out == tuple(stalled)
     run = point(8, 50, 90_000_000, "run")
     assert fit([*clean, run]).left_out == ()
+
+
+def test_rare_prefill_is_not_taken_for_a_stall():
+    """Most seconds hold no prefill and the few that do are far longer: the faster half alone has none of them."""
+    points = [point(b, 0, 15_000_000 + 10**6 * b, "second") for b in range(1, 25)]
+    points += [point(b, 500, 15_000_000 + 10**6 * b + 50_000_000, "second") for b in (4, 8, 12)]
+    found = fit(points)
+    assert found.exact == (15 * 10**6, 10**6, 10**5)
+    assert found.left_out == ()
 
 
 @pytest.mark.parametrize("order", [1, -1])

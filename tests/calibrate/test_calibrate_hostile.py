@@ -182,6 +182,11 @@ def test_impossible_figures_of_a_run(saved, change, words):
     assert words in faults(saved("x.json", json.dumps(BENCH | change)))[0]
 
 
+def test_figures_that_give_an_impossible_step(saved):
+    text = json.dumps(BENCH | {"duration": 0.000001, "max_concurrency": None})
+    assert "a grid takes at most 1 000 000 and 10 000 000; check its duration" in faults(saved("x.json", text))[0]
+
+
 def test_two_forms_in_one_file(saved):
     text = json.dumps(BENCH) + "\n" + json.dumps(REQUESTS[0])
     assert "line 2: an object of another form than the first" in faults(saved("x.json", text))[0]
@@ -224,6 +229,7 @@ def test_an_odd_series(saved, text, words):
         (SNAPSHOT.replace(" 7.0", ""), "wanted a sample, name{labels} value"),
         (SNAPSHOT.replace('engine="0",model_name="m"} 7.0', 'engine="0} 7.0'), "wanted a sample"),
         (SNAPSHOT.replace('"1000"', '"-5"'), 'num_gpu_blocks: got "-5"'),
+        (SNAPSHOT + 'vllm:x{a="' + "b" * 200_000 + '"} 1\n', "wanted a sample"),
         (SNAPSHOT + SNAPSHOT, "comes twice with the same labels"),
     ],
 )

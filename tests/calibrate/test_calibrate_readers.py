@@ -8,6 +8,7 @@ from measured_files import AIPERF, BENCH, FORMATS, LOG, REQUESTS, SERIES, SNAPSH
 
 from sweep.calibrate.formats import read_file
 from sweep.calibrate.points import steps_of
+from sweep.calibrate.requests import Timed, _steps_beside
 from sweep.errors import InputFault
 
 MS = 10**6
@@ -125,6 +126,16 @@ def test_requests_one_by_one(saved):
     assert file.lengths[0].pairs == ((100, 11), (50, 6))
     assert file.lengths[0].millirps == 2_000
     assert ("wait in the queue, p50/p90/p99", "0/500/500 ms") in file.facts
+
+
+def test_a_request_that_was_held_up_counts_with_its_own_tokens():
+    """Beside the first, the second decodes all of 200 ms, or, held up, only 2 of its 4 gaps fall into them."""
+    first = Timed(1, 10, 11, 0, 0, 1_000, 201_000, None)
+    second = Timed(2, 10, 5, 0, 0, 1_000, 401_000, None)
+    alone = _steps_beside("x", [first, second], frozenset())[0]
+    held = _steps_beside("x", [first, second], frozenset({1}))[0]
+    assert (alone.batch_milli, held.batch_milli) == (2_000, 1_200)
+    assert alone.step_ns == held.step_ns == 20_000
 
 
 def test_the_two_clocks_are_never_subtracted(saved):
