@@ -116,10 +116,11 @@ def _check_source(file: Path | None, given: Mapping[str, object], of_grids: Sequ
 
 def _number(option: str, text: str) -> Fraction:
     """An exact decimal of an option, also in per cent."""
-    from sweep.units import exact_decimal
+    from sweep.units import exact_decimal, parse_decimal
 
     plain = text.strip()
-    number = exact_decimal(plain.removesuffix("%").strip())
+    digits = plain.removesuffix("%").strip()
+    number = exact_decimal(parse_decimal(digits)) if digits.isascii() else None
     if number is None:
         raise UsageFault(f"{option} {text}: wanted a decimal such as 0.01, or 1%; correct it.")
     return number / 100 if plain.endswith("%") else number

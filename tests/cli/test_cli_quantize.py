@@ -66,6 +66,12 @@ def test_scores_give_the_loss_and_its_interval(invoke, tmp_path):
     assert json.loads(out)["candidates"][1]["items"] == 400
 
 
+@pytest.mark.parametrize("text", ["0.004", "4e-3", "0.4%", "0.40 %", ".004"])
+def test_a_loss_is_an_exact_decimal_also_in_per_cent(invoke, text):
+    args = ["quantize", *STATED, "--tolerance", "0.004", "--delta", f"int8={text}", "--json"]
+    assert json.loads(invoke(*args)[1])["candidates"][1]["quality_delta"] == "0.004"
+
+
 def test_another_slo_changes_the_points_and_is_named(invoke):
     args = ["quantize", PRECISION, "--tolerance", "1", *SMALL]
     code, out, _ = invoke(*args, "--slo", "max_ttft_ms=700", "--json")
