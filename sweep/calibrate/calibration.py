@@ -99,6 +99,7 @@ def calibration(
     classes: int = 1,
     kv_bytes_per_token: int | None = None,
     block_tokens: int | None = None,
+    per_prefill_token_ns: int | None = None,
 ) -> Calibration:
     """What measured files teach: step-time coefficients, token capacity, KV pool, request classes.
 
@@ -110,13 +111,14 @@ def calibration(
         classes: how many request classes to make, 1 to 64.
         kv_bytes_per_token: KV bytes of a token on one GPU, to have the pool in bytes exactly.
         block_tokens: tokens of a KV block, where no file says it.
+        per_prefill_token_ns: what a prefill token takes, where the files cannot tell it from decoding.
 
     Raises:
         UsageFault: no file, an unknown unit, a number out of bounds.
         InputFault: files that cannot be read, in formats that are not read, or that are no result; every fault of every
             file at once.
     """
-    _check(paths, unit, classes, chunk_tokens, kv_bytes_per_token, block_tokens)
+    _check(paths, unit, classes, chunk_tokens, kv_bytes_per_token, block_tokens, per_prefill_token_ns)
     files, faults, sizes = [], list[str](), True
     for path in paths:
         try:
@@ -130,7 +132,9 @@ def calibration(
     notes: list[str] = []
     chunk = chunk_tokens or _chunk(files, flags)
     points = _points(files, chunk, flags, notes)
-    step_time = step_time_of(points) if points else None
+    step_time = step_time_of(points, per_prefill_token_ns) if points else None
+    if step_time is not None and step_time.stated:
+        notes.append(f"a prefill token takes {grouped(per_prefill_token_ns or 0)} ns, as stated; it was not measured")
     pool, doubts = pool_of([pool for file in files for pool in file.pools], kv_bytes_per_token, block_tokens)
     made, fewer = length_classes([one for file in files for one in file.lengths], classes)
     capacity = _capacity(files)
@@ -163,7 +167,7 @@ def _check(paths: Sequence[str | Path], unit: str | None, classes: int, *numbers
         faults.append(f"unit: got {unit!r}, wanted one of {', '.join(NS)}; give one of them.")
     if not 1 <= classes <= MAX_CLASSES:
         faults.append(f"classes: got {grouped(classes)}, wanted 1 to {MAX_CLASSES}; give such a number.")
-    names = ("chunk_tokens", "kv_bytes_per_token", "block_tokens")
+    names = ("chunk_tokens", "kv_bytes_per_token", "block_tokens", "per_prefill_token_ns")
     faults += [
         f"{name}: got {grouped(number)}, wanted 1 to 10^12; give such a number."
         for name, number in zip(names, numbers, strict=True)

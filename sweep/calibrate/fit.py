@@ -6,7 +6,7 @@ No rounding happens anywhere before a coefficient is rounded up to whole ns at t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -42,6 +42,25 @@ class Fit:
     left_out: tuple[StepPoint, ...]
     combined: tuple[Fraction, Fraction, Fraction] | None = None
     line: tuple[Fraction, Fraction] | None = None
+
+
+def fit_beside(points: Sequence[StepPoint], per_token_ns: int) -> Fit:
+    """The other two coefficients where that of a prefill token is stated: it is taken off each point first.
+
+    Args:
+        points: at least one, each longer than its prefill.
+        per_token_ns: ns of a prefill token.
+    """
+    bare = [replace(point, chunk_milli=0, step_ns=point.step_ns - prefill_ns(point, per_token_ns)) for point in points]
+    found = fit(bare)
+    whole = {id(one): point for one, point in zip(bare, points, strict=True)}
+    used, left_out = (tuple(whole[id(one)] for one in part) for part in (found.used, found.left_out))
+    return Fit((found.exact[0], found.exact[1], Fraction(per_token_ns)), used, left_out, found.combined)
+
+
+def prefill_ns(point: StepPoint, per_token_ns: int) -> int:
+    """What the prefill tokens of a point take, to the nearest ns."""
+    return rounded(Fraction(per_token_ns * point.chunk_milli, MILLI))
 
 
 def fit(points: Sequence[StepPoint]) -> Fit:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from sweep.calibrate.fields import MOST_FAULTS
-from sweep.calibrate.fit import NAMES, Fit, fit
+from sweep.calibrate.fit import NAMES, Fit, fit, fit_beside, prefill_ns
 from sweep.calibrate.measured import MILLI, StepPoint, ceiling, rounded
 from sweep.calibrate.squares import predicted
 from sweep.errors import InputFault
@@ -29,7 +29,9 @@ class StepTime:
     Attributes:
         base_ns, per_sequence_ns, per_prefill_token_ns: rounded up to whole ns, so that no step is taken as faster.
         fit: the exact coefficients, the points that they were fitted to, and those left out.
-        measured_slots, measured_chunk_tokens: the range of the points used, outwards to whole numbers.
+        measured_slots, measured_chunk_tokens: the range of the points used, outwards to whole numbers; no chunk where
+            the time of a prefill token was stated.
+        stated: whether the user stated `per_prefill_token_ns`.
     """
 
     base_ns: int | None
@@ -38,6 +40,7 @@ class StepTime:
     fit: Fit
     measured_slots: tuple[int, int]
     measured_chunk_tokens: tuple[int, int]
+    stated: bool = False
 
     @property
     def coefficients(self) -> tuple[int | None, int | None, int | None]:
@@ -66,6 +69,8 @@ class StepTime:
         found["measured_slots"] = list(self.measured_slots)
         found["measured_chunk_tokens"] = list(self.measured_chunk_tokens)
         found["combination"] = self.combination
+        line = None if self.fit.line is None else [ceiling(part) for part in self.fit.line]
+        found["at_this_mix"] = None if line is None else {"base_ns": line[0], "per_sequence_ns": line[1]}
         kept = set(map(id, self.fit.used))
         found["points"] = [
             {
@@ -106,11 +111,16 @@ def milliseconds(ns: int) -> str:
     return f"{sign}{grouped(thousandths // 1_000)}.{thousandths % 1_000:03}"
 
 
-def step_time_of(points: Sequence[StepPoint]) -> StepTime:
+def step_time_of(points: Sequence[StepPoint], per_prefill_token_ns: int | None = None) -> StepTime:
     """The step time of at least one point.
 
+    Args:
+        points: the points.
+        per_prefill_token_ns: where the user states it; the others are then fitted beside it.
+
     Raises:
-        InputFault: a batch, a chunk or a coefficient beyond what a grid takes.
+        InputFault: a batch, a chunk or a coefficient beyond what a grid takes, or a stated prefill that is longer than
+            a step.
     """
     beyond = [
         f"{point.where}: its figures give a step of {grouped(point.batch_milli // MILLI)} sequences and "
@@ -119,9 +129,17 @@ def step_time_of(points: Sequence[StepPoint]) -> StepTime:
         for point in points
         if point.batch_milli > MOST_SLOTS * MILLI or point.chunk_milli > MOST_TOKENS * MILLI
     ]
+    stated = per_prefill_token_ns
+    if stated is not None:
+        beyond += [
+            f"{point.where}: at {grouped(stated)} ns a token its {grouped(point.chunk_milli // MILLI)} prefill tokens "
+            f"take longer than its step of {milliseconds(point.step_ns)} ms; state less."
+            for point in points
+            if prefill_ns(point, stated) >= point.step_ns
+        ]
     if beyond:
         raise InputFault(beyond[:MOST_FAULTS])
-    found = fit(points)
+    found = fit(points) if stated is None else fit_beside(points, stated)
     whole = [None if value is None else ceiling(value) for value in found.exact]
     faults = [
         f"{name}: the points give {grouped(value)} ns, a grid takes at most {grouped(most)}; check the unit of times."
@@ -133,6 +151,8 @@ def step_time_of(points: Sequence[StepPoint]) -> StepTime:
     batches = [point.batch_milli for point in found.used]
     chunks = [point.chunk_milli for point in found.used]
     slots, tokens = ((min(side) // MILLI, -(-max(side) // MILLI)) for side in (batches, chunks))
+    if stated is not None:
+        return StepTime(whole[0], whole[1], stated, found, slots, (0, 0), stated=True)
     return StepTime(whole[0], whole[1], whole[2], found, slots, tokens)
 
 
@@ -156,16 +176,19 @@ def why_not(step_time: StepTime) -> list[str]:
             why = "the points differ too little in batch and prefill"
         clauses.append(
             f"{names}: {why}; add load tests with other max_concurrency, one with a single request at a time, or "
-            f"another mix of lengths"
+            f"another mix of lengths{_OR_STATE if fitted.line is not None else ''}"
         )
     if not any(point.batch_milli for point in used):
         clauses.append("per_sequence_ns: no point has a decoding sequence; add a load test")
-    if not any(point.chunk_milli for point in used):
+    if not step_time.stated and not any(point.chunk_milli for point in used):
         clauses.append(
             "per_prefill_token_ns: no point has prefill tokens; add a load test with a single request at a time "
             "(max_concurrency 1), or one under load"
         )
     return clauses
+
+
+_OR_STATE = ", or state what a prefill token takes with --per-prefill-token-ns"
 
 
 def _in(name: str, points: Sequence[StepPoint]) -> bool:

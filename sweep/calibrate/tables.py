@@ -53,6 +53,8 @@ def _origin(calibration: Calibration, step_time: StepTime) -> list[str]:
     if residuals:
         worst = max(residuals, key=abs)
         lines.append(f"# The largest residual (measured - modelled) is {milliseconds(worst)} ms.")
+    if step_time.stated:
+        lines.append("# per_prefill_token_ns was stated, not measured.")
     if step_time.fit.left_out:
         lines.append(f"# {grouped(len(step_time.fit.left_out))} points of a stalled engine were left out.")
     if calibration.tokens_per_s is not None:

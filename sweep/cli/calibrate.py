@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     help="KV bytes of a token on one GPU: then the pool is exact in bytes.",
 )
 @click.option("--block-tokens", type=click.IntRange(min=1), metavar="N", help="Tokens of a KV block.")
+@click.option(
+    "--per-prefill-token-ns",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="What a prefill token takes, where the files cannot tell it from decoding.",
+)
 @click.option("--toml", "as_toml", is_flag=True, help="Print the table [step_time] and nothing else.")
 @click.option("-o", "--output", metavar="FILE.toml", type=click.Path(path_type=Path), help="Write that table.")
 @click.option("--force", is_flag=True, help="Replace FILE.toml if it exists.")
@@ -57,6 +63,7 @@ def calibrate(
     classes: int,
     kv_bytes_per_token: int | None,
     block_tokens: int | None,
+    per_prefill_token_ns: int | None,
     as_toml: bool,
     output: Path | None,
     force: bool,
@@ -96,7 +103,7 @@ def calibrate(
 
     if as_toml and as_json:
         raise UsageFault("--toml and --json: stdout takes one of them; leave one out.")
-    found = calibration(files, unit, chunk_tokens, classes, kv_bytes_per_token, block_tokens)
+    found = calibration(files, unit, chunk_tokens, classes, kv_bytes_per_token, block_tokens, per_prefill_token_ns)
     if as_toml or output is not None:
         _table(found, output, force, files, show=as_toml)
     if as_json:

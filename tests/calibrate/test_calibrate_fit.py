@@ -11,6 +11,7 @@ from sweep.calibrate.fit import fit
 from sweep.calibrate.measured import StepPoint
 from sweep.calibrate.squares import least_squares, predicted, separated, solve
 from sweep.calibrate.step_time import step_time_of, why_not
+from sweep.errors import InputFault
 
 
 def point(batch, chunk, step, kind="stated"):
@@ -90,6 +91,19 @@ def test_one_mix_of_lengths_does_not_separate_prefill_from_decoding():
     assert "the prefill grows with the batch" in why_not(step_time)[0]
     prefill = point(0, 1_000, 15_000_000 + 100_000_000)
     assert fit([*step_time.fit.used, prefill]).exact == (15_000_000, 1_000_000, 100_000)
+
+
+def test_a_stated_prefill_separates_the_others():
+    rows = [(b, 3 * (b - 1)) for b in (1, 2, 4, 8)]
+    points = [point(b, c, 15_000_000 + 1_000_000 * b + 100_000 * c) for b, c in rows]
+    step_time = step_time_of(points, 100_000)
+    assert step_time.coefficients == (15_000_000, 1_000_000, 100_000)
+    assert step_time.fit.used == tuple(points)
+    assert [step_time.residual_ns(one) for one in points] == [0, 0, 0, 0]
+    assert (step_time.measured_slots, step_time.measured_chunk_tokens) == ((1, 8), (0, 0))
+    assert why_not(step_time) == []
+    with pytest.raises(InputFault, match="its 3 prefill tokens take longer than its step"):
+        step_time_of(points, 10_000_000)
 
 
 def test_what_is_separated_is_given_where_the_rest_is_not():

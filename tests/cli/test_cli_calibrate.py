@@ -101,6 +101,24 @@ def test_no_table_where_nothing_is_learnt(invoke, tmp_path):
     assert "all points have the same batch and prefill" in err
 
 
+def test_one_mix_of_lengths_says_the_sum_and_takes_a_stated_prefill(invoke, tmp_path):
+    """Batches 8 and 16 with 40 ms of TTFT: 1 + 7/8 · 7.8 and 1 + 15/16 · 15.6 sequences."""
+    more = RUN | {"max_concurrency": 16, "mean_itl_ms": 24.96, "duration": 64.0}
+    (tmp_path / "two.jsonl").write_text(json.dumps(RUN) + "\n" + json.dumps(more) + "\n")
+    code, out, _ = invoke("calibrate", "two.jsonl")
+    assert code == 0
+    flat = " ".join(out.split())
+    assert "At their mix of lengths, prompts included:" in flat
+    assert "or state what a prefill token takes with --per-prefill-token-ns" in flat
+    answer = json.loads(invoke("calibrate", "two.jsonl", "--json")[1])
+    assert answer["step_time"]["base_ns"] is None
+    assert answer["step_time"]["at_this_mix"]["per_sequence_ns"] > 0
+    code, out, _ = invoke("calibrate", "two.jsonl", "--toml", "--per-prefill-token-ns", "30000")
+    assert code == 0
+    assert "per_prefill_token_ns was stated, not measured" in out
+    assert tomllib.loads(out)["step_time"]["measured_chunk_tokens"] == [0, 0]
+
+
 def test_what_is_doubtful_goes_to_stderr_beside_a_table(invoke, tmp_path, steps):
     (tmp_path / "bench.json").write_text(json.dumps(RUN | {"failed": 2}))
     code, out, err = invoke("calibrate", "steps.csv", "bench.json", "--toml")
