@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=HELP)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="all by default; --list names them")
     parser.add_argument("--list", action="store_true", help="name every case, say what it is and what it must reach")
-    parser.add_argument("--rounds", type=_at_least_one, default=5, metavar="N", help="how often each is timed (5)")
+    parser.add_argument(
+        "--rounds", type=_at_least_one, default=5, metavar="N", help="how often each is timed at least (5)"
+    )
     parser.add_argument("--scale", choices=SCALES, default="full", help="smoke: the same code on small grids")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows with every figure")
     parser.add_argument(

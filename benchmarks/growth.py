@@ -162,7 +162,7 @@ def block(growth: Growth) -> str:
             table(growth),
             "",
             f"Whole processes; one that only imports netCDF4 takes {floor}. "
-            f"{sentence(dict(growth.machine), growth.rounds)}.",
+            f"{sentence(growth.machine)}; best time and largest peak of {growth.rounds} rounds.",
         ]
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,14 @@ def facts() -> dict[str, Any]:
     }
 
 
-def sentence(machine: dict[str, Any], rounds: int) -> str:
+def sentence(machine: Mapping[str, Any]) -> str:
     """The same in one line."""
     libraries = ", ".join(f"{name} {found}" for name, found in machine["libraries"].items())
     kind = machine["processor"] or machine["architecture"]
     memory = f", {machine['memory_gib']} GiB" if machine["memory_gib"] else ""
     return (
         f"{machine['cores']} cores ({kind}, {machine['architecture']}{memory}), {machine['system']}, "
-        f"Python {machine['python']}, {libraries}; best of {rounds} rounds"
+        f"Python {machine['python']}, {libraries}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,12 @@ SLOW_SECONDS = 10.0
 
 BUDGET_SECONDS = 40.0
 """A case or a yardstick is not repeated once its rounds have taken this long."""
+
+EXTRA_SECONDS = 6.0
+"""Rounds go on for this long at full scale: where each is short, more of them cost little and shed noise."""
+
+MOST_ROUNDS = 50
+"""Of those that were not asked for."""
 
 
 @dataclass
@@ -44,7 +51,7 @@ def measure(case: Case, scale: Scale, rounds: int, memory: bool = True) -> Outco
     Args:
         case: what to measure.
         scale: `smoke` or `full`.
-        rounds: how often the case is timed; the best counts.
+        rounds: how often the case is timed at least; the best counts.
         memory: whether a process of its own measures the peak memory.
     """
     with TemporaryDirectory() as folder:
@@ -56,7 +63,7 @@ def measure(case: Case, scale: Scale, rounds: int, memory: bool = True) -> Outco
         except (DifferentResult, NotAvailable) as fault:
             return not_measured(case, str(fault), scale == "full")
         others, skipped = _checked(prepared)
-        _in_turn(ours, others, rounds)
+        _in_turn(ours, others, rounds, EXTRA_SECONDS if scale == "full" else 0.0)
         peak = peak_bytes(prepared.in_child) if memory else None
     row = Outcome(
         case.spec.name,
@@ -87,12 +94,17 @@ def _checked(prepared: Prepared) -> tuple[list[tuple[Yardstick, Clocked]], dict[
     return others, skipped
 
 
-def _in_turn(ours: Clocked, others: list[tuple[Yardstick, Clocked]], rounds: int) -> None:
+def _in_turn(ours: Clocked, others: list[tuple[Yardstick, Clocked]], rounds: int, extra_seconds: float) -> None:
     """Rounds of everything, one after the other, so that a drift of the machine's speed hits all."""
-    for number in range(1, max([rounds, *[stick.least_rounds for stick, _ in others]])):
-        if number < rounds and sum(ours.times) < BUDGET_SECONDS:
+    least = max([rounds, *[stick.least_rounds for stick, _ in others]])
+    begun = time.perf_counter()
+    for number in itertools.count(1):
+        more = number < MOST_ROUNDS and time.perf_counter() - begun < extra_seconds
+        if number >= least and not more:
+            return
+        if (number < rounds or more) and sum(ours.times) < BUDGET_SECONDS:
             ours.run()
         for stick, timed in others:
-            due = number < max(rounds, stick.least_rounds)
+            due = number < max(rounds, stick.least_rounds) or more
             if due and timed.best < SLOW_SECONDS and sum(timed.times) < BUDGET_SECONDS:
                 timed.run()

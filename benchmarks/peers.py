@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.problem import INVALID, Problem, problem_of, speeds_of, traffic_of
 from benchmarks.registry import DifferentResult, NotAvailable, Timed, Yardstick
+from sweep.engine.budget import THREADS
 from sweep.engine.opening import Array
-from sweep.engine.plan import THREADS
 from sweep.grid.model import Grid
 from sweep.reference import judge
 

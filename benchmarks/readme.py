@@ -18,7 +18,7 @@ BENCHMARKS, GROWTH = "benchmarks", "growth"
 def benchmarks_block(results: Results) -> str:
     """The table with its machine, versions and what was left out."""
     left_out = notes(results.rows)
-    lines = [f"{sentence(dict(results.machine), results.rounds)}.", "", markdown(results.rows)]
+    lines = [f"{sentence(results.machine)}; best of {results.rounds} rounds or more.", "", markdown(results.rows)]
     return "\n".join(lines + ([""] + [f"* {note}" for note in left_out] if left_out else []))
 
 

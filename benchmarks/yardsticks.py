@@ -12,8 +12,8 @@ import netCDF4
 import numpy as np
 
 from benchmarks.registry import Target, Timed, Yardstick
+from sweep.engine.budget import THREADS
 from sweep.engine.opening import Array
-from sweep.engine.plan import THREADS
 from sweep.units import grouped
 
 FILL_ROUNDS = 5
