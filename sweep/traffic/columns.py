@@ -32,8 +32,8 @@ def whole_numbers(data: ByteArray, start: IntArray, end: IntArray, most_digits: 
         most_digits: of a field, at most 18.
     """
     length = end - start
-    longest = int(length.max())
-    if int(length.min()) < 1 or longest > most_digits:
+    shortest, longest = int(length.min()), int(length.max())
+    if shortest < 1 or longest > most_digits:
         return None
     value: npt.NDArray[Any] = np.zeros(len(start), np.int64 if longest > _SHORT_DIGITS else np.int32)
     at = end.copy()
@@ -41,7 +41,8 @@ def whole_numbers(data: ByteArray, start: IntArray, end: IntArray, most_digits: 
         at -= 1
         digit = data[at]
         digit -= _ZERO  # other characters wrap to more than 9
-        digit *= length > place
+        if place >= shortest:
+            digit *= length > place
         if int(digit.max()) > 9:
             return None
         value += np.multiply(digit, 10**place, dtype=value.dtype)
@@ -55,52 +56,26 @@ def decimals_ns(data: ByteArray, start: IntArray, end: IntArray, power: int) -> 
         data, start, end: as in `whole_numbers`.
         power: one unit is 10^power ns.
     """
-    length = end - start
-    longest = int(length.max())
-    if longest > _MOST_DIGITS + 1:
+    dots = np.flatnonzero(data == _DOT)
+    dot = end  # where there is none
+    if len(dots):
+        dot = np.minimum(np.append(dots, len(data))[np.searchsorted(dots, start)], end)
+    whole = whole_numbers(data, start, dot, _MOST_DIGITS)
+    if whole is None or int(whole.max()) >= MAX_TIME_NS // 10**power:
         return None
-    whole = whole_numbers(data, start, end, _MOST_DIGITS)
-    if whole is not None:  # no point anywhere, as in most traces
-        return _scaled(whole, np.zeros(1, np.int64), power)
-    value = np.zeros(len(start), np.int64)
-    behind = np.zeros(len(start), np.int64)  # digits behind the point
-    dotted = np.zeros(len(start), np.bool_)
-    for place in range(longest):
-        char = data[np.minimum(start + place, len(data) - 1)]
-        live = length > place
-        dot = (char == _DOT) & live
-        digit = char - _ZERO
-        used = live & ~dot
-        if bool((dot & dotted).any()) or bool((used & (digit > 9)).any()):
+    result, cut = whole * 10**power, 0
+    places = end - dot - 1  # digits behind the point, -1 without a point
+    for behind in np.unique(places[places >= 0]).tolist():
+        rows = np.flatnonzero(places == behind)
+        part = whole_numbers(data, dot[rows] + 1, end[rows], _MOST_DIGITS)
+        if part is None:
             return None
-        value = np.where(used, value * 10 + digit, value)
-        behind += dotted & used
-        dotted = dotted | dot
-    digits = length - dotted
-    if int(digits.min()) < 1 or int(digits.max()) > _MOST_DIGITS:
-        return None
-    return _scaled(value, behind, power)
-
-
-def _scaled(value: IntArray, behind: IntArray, power: int) -> tuple[IntArray, int] | None:
-    """value / 10^behind units of 10^power ns, cut to whole ns; value < 10^18.
-
-    `behind` has one element for each of `value`, or one for all.
-    """
-    result = np.empty_like(value)
-    cut = 0
-    for places in np.unique(behind).tolist():
-        rows = behind == places if len(behind) == len(value) else slice(None)
-        some, shift = value[rows], power - places
-        if shift < 0:
-            divisor = 10**-shift  # at most 10^18
-            whole = some // divisor
-            cut += int(np.count_nonzero(some - whole * divisor))
-            result[rows] = whole
-        elif int(some.max()) > MAX_TIME_NS // 10**shift:
-            return None
+        if behind <= power:
+            result[rows] += part * 10 ** (power - behind)  # less than one unit: no time reaches 2^63
         else:
-            result[rows] = some * 10**shift
+            kept = part // 10 ** (behind - power)
+            cut += int(np.count_nonzero(part - kept * 10 ** (behind - power)))
+            result[rows] += kept
     return result, cut
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sweep.errors import InputFault
 from sweep.traffic.facts import LEVELS, SECOND_NS, Busiest, Lengths, TraceFacts
@@ -132,7 +134,7 @@ class _Count:
         )
 
 
-def _busiest(seconds: IntArray, requests: IntArray, length: int) -> Busiest:
+def _busiest(seconds: npt.NDArray[Any], requests: npt.NDArray[Any], length: int) -> Busiest:
     bins, sums = summed(seconds // length, requests) if length > 1 else (seconds, requests)
     most = int(np.argmax(sums))  # the first of several
     return Busiest(int(sums[most]), length, int(bins[most]) * length)
@@ -141,5 +143,5 @@ def _busiest(seconds: IntArray, requests: IntArray, length: int) -> Busiest:
 def _lengths(tally: Tally) -> Lengths:
     lengths, counts = tally.counted()
     p50, p90, p99 = (nearest_rank(lengths, counts, percent) for percent in (50, 90, 99))
-    total = int((lengths * counts).sum())  # below 2^63: 10^7 tokens in each of 9·10^11 requests
-    return Lengths(total, int(counts.sum()), p50, p90, p99, int(lengths[-1]))
+    total = int((lengths.astype(np.int64) * counts).sum())  # below 2^63: 10^7 tokens in each of 9·10^11 requests
+    return Lengths(total, int(counts.sum(dtype=np.int64)), p50, p90, p99, int(lengths[-1]))

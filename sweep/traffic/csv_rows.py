@@ -2,18 +2,19 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from sweep.traffic import columns, fields
 from sweep.traffic.formats import CLOCK, UNITS, Layout
 from sweep.traffic.lines import LineFault
-from sweep.traffic.rows import MAX_TOKENS, ByteArray, IntArray, Requests
+from sweep.traffic.parts import in_parts
+from sweep.traffic.rows import MAX_TOKENS, BoolArray, ByteArray, IntArray, Requests
 from sweep.traffic.source import Chunk, Source, last_break
 from sweep.units import grouped
 
-_COMMA, _BREAK, _RETURN, _QUOTE = (np.uint8(ord(char)) for char in ',\n\r"')
+_COMMA, _BREAK, _RETURN, _QUOTE, _SPACE = (np.uint8(ord(char)) for char in ',\n\r" ')
 
 MOST_BLANK_LINES = 10_000
 """Blank lines are skipped; a file with more is not what it was taken for (or was made to keep a reader busy)."""
@@ -26,12 +27,12 @@ def csv_requests(source: Source, layout: Layout) -> Iterator[Requests]:
         InputFault: with every faulty line, as `LineFaults` counts them.
     """
     reader = _Reader(source, layout)
-    for chunk in source.chunks(_whole_records):
-        yield reader.plain(chunk.data) or reader.row_by_row(chunk)
+    for chunk in source.chunks(whole_records):
+        yield from in_parts(chunk, whole_records, reader.plain, reader.row_by_row)
     source.faults.raise_if_any()
 
 
-def _whole_records(data: bytes) -> int:
+def whole_records(data: bytes) -> int:
     """How many bytes are whole records: up to the last line break that no quotes hold.
 
     A quote inside quotes is doubled, so quotes are closed where their number is even.
@@ -42,6 +43,10 @@ def _whole_records(data: bytes) -> int:
     breaks = np.flatnonzero(array == _BREAK)
     closed = breaks[np.searchsorted(np.flatnonzero(array == _QUOTE), breaks) % 2 == 0]
     return int(closed[-1]) + 1 if len(closed) else 0
+
+
+Ends = tuple[IntArray, IntArray]
+"""Where the fields of a column begin and have ended."""
 
 
 class _Reader:
@@ -63,22 +68,25 @@ class _Reader:
         breaks = array[ends] == _BREAK
         if bool(breaks[:, :-1].any()) or not bool(breaks[:, -1].all()):
             return None
-        starts = np.empty_like(ends)
-        starts[:, 1:] = ends[:, :-1] + 1
-        starts[0, 0], starts[1:, 0] = 0, ends[:-1, -1] + 1
         if b"\r" in data:
             returns = array[ends[:, -1] - 1] == _RETURN  # a first byte that is a break looks at the last, a break
             if int(np.count_nonzero(returns)) != data.count(b"\r"):
                 return None
-            ends[:, -1] -= returns
-        if b'"' in data and not _unquoted(array, starts, ends):
-            return None
-        return self._columns(array, starts, ends)
+        else:
+            returns = np.zeros(1, np.bool_)
+        found = _fields(ends, returns, self.layout.positions)
+        if b'"' in data:
+            if not _quotes_whole_fields(array, _fields(ends, returns, range(width))):
+                return None
+            found = [_unquoted(array, *field) for field in found]
+        block = self._columns(array, found)
+        if block is None and b" " in data:
+            block = self._columns(array, [_stripped(array, *field) for field in found])
+        return block
 
-    def _columns(self, data: ByteArray, starts: IntArray, ends: IntArray) -> Requests | None:
-        at, *lengths = self.layout.positions
-        times = self._times(data, starts[:, at], ends[:, at])
-        prompt, output = (columns.whole_numbers(data, starts[:, k], ends[:, k]) for k in lengths)
+    def _columns(self, data: ByteArray, found: Sequence[Ends]) -> Requests | None:
+        times = self._times(data, *found[0])
+        prompt, output = (columns.whole_numbers(data, *field) for field in found[1:])
         if times is None or prompt is None or output is None:
             return None
         if max(int(prompt.max()), int(output.max())) > MAX_TOKENS:
@@ -148,16 +156,47 @@ class _Reader:
             self.faults.stop(line, f"is blank as {grouped(MOST_BLANK_LINES)} lines before it are; remove them")
 
 
-def _unquoted(data: ByteArray, starts: IntArray, ends: IntArray) -> bool:
-    """Takes the quotes off each field that has one at both ends; False where any quote stands elsewhere."""
+def _fields(ends: IntArray, returns: BoolArray, columns: Iterable[int]) -> list[Ends]:
+    """Where the fields of some columns are.
+
+    Args:
+        ends: the comma or line break behind each field, shape (rows, columns).
+        returns: whether a carriage return stands before the line break, shape (rows,) or (1,).
+        columns: which, from 0.
+    """
+    last = ends.shape[1] - 1
+    starts = (ends[:, k - 1] + 1 if k else np.concatenate(([0], ends[:-1, last] + 1)) for k in columns)
+    stops = (ends[:, k] - returns if k == last else np.ascontiguousarray(ends[:, k]) for k in columns)
+    return list(zip(starts, stops, strict=True))
+
+
+def _stripped(data: ByteArray, starts: IntArray, ends: IntArray) -> Ends:
+    """A column without the spaces around its fields."""
+    while bool((spaces := (data[starts] == _SPACE) & (starts < ends)).any()):
+        starts = starts + spaces
+    while bool((spaces := (data[ends - 1] == _SPACE) & (starts < ends)).any()):
+        ends = ends - spaces
+    return starts, ends
+
+
+def _quoted(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Whether each field begins, and whether it ends with a quote, where it is long enough for two."""
     longer = ends - starts >= 2
-    last = len(data) - 1
-    opened = (data[np.minimum(starts, last)] == _QUOTE) & longer
-    closed = (data[ends - 1] == _QUOTE) & longer
-    if not bool((opened == closed).all()):
-        return False
-    if 2 * int(np.count_nonzero(opened)) != int(np.count_nonzero(data == _QUOTE)):
-        return False
-    starts += opened
-    ends -= closed
-    return True
+    return (data[np.minimum(starts, len(data) - 1)] == _QUOTE) & longer, (data[ends - 1] == _QUOTE) & longer
+
+
+def _quotes_whole_fields(data: ByteArray, found: Iterable[Ends]) -> bool:
+    """Whether all quotes stand at both ends of fields: then no comma and no line break is inside of any."""
+    pairs = 0
+    for starts, ends in found:
+        opened, closed = _quoted(data, starts, ends)
+        if bool((opened != closed).any()):
+            return False
+        pairs += int(np.count_nonzero(opened))
+    return 2 * pairs == int(np.count_nonzero(data == _QUOTE))
+
+
+def _unquoted(data: ByteArray, starts: IntArray, ends: IntArray) -> Ends:
+    """A column without the quotes at both ends of its fields."""
+    opened, closed = _quoted(data, starts, ends)
+    return starts + opened, ends - closed

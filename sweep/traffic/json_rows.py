@@ -11,9 +11,11 @@ import numpy as np
 from sweep.traffic import fields
 from sweep.traffic.csv_rows import MOST_BLANK_LINES
 from sweep.traffic.formats import UNITS, Layout
+from sweep.traffic.json_columns import Columns, alike_rows
 from sweep.traffic.lines import LineFault
+from sweep.traffic.parts import in_parts
 from sweep.traffic.rows import BLOCK_TOKENS, MAX_TIME_NS, MAX_TOKENS, Requests
-from sweep.traffic.source import Chunk, Source
+from sweep.traffic.source import Chunk, Source, last_break
 from sweep.units import grouped, parse_decimal, printable, shown
 
 MAX_HASH: Final = 2**64 - 1
@@ -29,7 +31,7 @@ def json_requests(source: Source, layout: Layout) -> Iterator[Requests]:
     """
     reader = _Reader(source, layout)
     for chunk in source.chunks():
-        yield reader.plain(chunk.data) or reader.row_by_row(chunk)
+        yield from in_parts(chunk, last_break, reader.plain, reader.row_by_row)
     source.faults.raise_if_any()
 
 
@@ -41,28 +43,36 @@ class _Reader:
 
     def plain(self, data: bytes) -> Requests | None:
         """A block whose lines are all objects of integers within bounds; None for any other."""
-        if b"true" in data or b"false" in data:  # Python takes them for integers
+        read = alike_rows(data) or self._decoded(data)
+        if read is None:
             return None
-        time, prompt, output = self.layout.names
-        try:
-            rows = [_object(line) for line in data.decode("utf-8").splitlines()]
-            times, prompts, outputs = (_integers([row[name] for row in rows]) for name in (time, prompt, output))
-            hashes = [row["hash_ids"] for row in rows] if self.layout.hashed else []
-            ids = _integers(list(chain.from_iterable(hashes)))
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            return None
+        times, prompts, outputs, ids, counts = read
+        least = min(int(some.min()) for some in (times, prompts, outputs))
         lengths = np.maximum(prompts, outputs)
-        least = min(int(some.min(initial=0)) for some in (times, prompts, outputs, ids))
         if least < 0 or int(lengths.max()) > MAX_TOKENS or int(times.max()) > MAX_TIME_NS // 10**self.power:
             return None
-        times *= 10**self.power
-        if not self.layout.hashed:
-            unhashed = not any("hash_ids" in row for row in rows)
-            return Requests(times, prompts, outputs) if unhashed else None
-        counts = np.array([len(some) for some in hashes], np.int64)
-        if bool((counts != -(-prompts // BLOCK_TOKENS)).any()):
+        if bool((counts != (-(-prompts // BLOCK_TOKENS) if self.layout.hashed else 0)).any()):
             return None
-        return Requests(times, prompts, outputs, ids, counts)
+        times = times * 10**self.power
+        return (
+            Requests(times, prompts, outputs, ids, counts) if self.layout.hashed else Requests(times, prompts, outputs)
+        )
+
+    def _decoded(self, data: bytes) -> Columns | None:
+        """The numbers of lines in any order of keys; None where any is no integer."""
+        if b"true" in data or b"false" in data:  # Python takes them for integers
+            return None
+        try:
+            rows = [_object(line) for line in data.decode("utf-8").splitlines()]
+            times, prompts, outputs = (_integers([row[name] for row in rows]) for name in self.layout.names)
+            if not self.layout.hashed and any("hash_ids" in row for row in rows):
+                return None
+            hashes = [row["hash_ids"] if self.layout.hashed else () for row in rows]
+            ids = np.frombuffer(array("Q", chain.from_iterable(hashes)), np.uint64).astype(np.int64)
+            counts = np.array([len(some) for some in hashes], np.int64)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            return None
+        return times, prompts, outputs, ids, counts
 
     def row_by_row(self, chunk: Chunk) -> Requests:
         """The lines of a block that are sound; the others are faults."""

@@ -117,13 +117,13 @@ class Source:
         return piece
 
     def first_line(self) -> bytes:
-        """The first line that is not blank, without its line break; the next calls go on behind it or before it."""
+        """The first line that is not blank, without its line break; it stays to be read, the blank ones do not."""
         while True:
-            end = self._rest.find(b"\n")
-            if end >= 0 and not self._rest[:end].strip():
-                self._rest, self._line = self._rest[end + 1 :], self._line + 1
-                continue
+            blank = self._rest.rfind(b"\n", 0, len(self._rest) - len(self._rest.lstrip())) + 1
+            self._line += self._rest.count(b"\n", 0, blank)
+            self._rest = self._rest[blank:]
             self._check(self._rest)
+            end = self._rest.find(b"\n")
             piece = self._read() if end < 0 else b""
             if not piece:
                 return (self._rest if end < 0 else self._rest[:end]).rstrip(b"\r")

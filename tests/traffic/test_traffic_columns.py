@@ -1,5 +1,6 @@
 """Whole columns at once and row by row give the same answers, on whatever text; the exact one is `Fraction`'s."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweep.traffic import columns, fields
+from sweep.traffic.json_columns import alike_rows
 from sweep.traffic.lines import LineFault
 from sweep.traffic.rows import MAX_TIME_NS
 
@@ -93,6 +95,49 @@ def test_a_clock_is_what_the_standard_library_says(text):
         seconds * 10**9 + int(fraction.ljust(9, "0")),
         bool(datetime.fromisoformat(whole + zone).tzinfo),
     )
+
+
+numbers = st.integers(0, 10**19) | st.sampled_from([0, 1, 2**63, 10**18 - 1, 10**18])
+json_rows = st.lists(st.tuples(numbers, numbers, numbers, st.lists(numbers, max_size=4)), min_size=1, max_size=5)
+
+
+def decoded(data):
+    """Every line's numbers by the decoder; None where a line is no object of integers."""
+    found = []
+    for line in data.decode("utf-8", "replace").split("\n")[:-1]:
+        try:
+            row = json.loads(line)
+            values = [row["timestamp"], row["input_length"], row["output_length"], *row.get("hash_ids", [])]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        if set(map(type, values)) != {int} or row.keys() - {"timestamp", "input_length", "output_length", "hash_ids"}:
+            return None
+        found.append(values)
+    return found
+
+
+@given(json_rows, st.booleans(), st.sampled_from([(", ", ": "), (",", ":"), (" ,\t", " : ")]), st.data())
+def test_json_lines_that_are_written_alike(rows, hashed, separators, data):
+    """What is read at once is what a decoder reads, also after bytes were put in, taken out or changed."""
+    keys = ("timestamp", "input_length", "output_length") + ("hash_ids",) * hashed
+    lines = [json.dumps(dict(zip(keys, row, strict=False)), separators=separators) + "\n" for row in rows]
+    text = bytearray("".join(lines).encode())
+    whole = bytes(text)
+    for _ in range(data.draw(st.integers(0, 2))):
+        at = data.draw(st.integers(0, len(text)))
+        marks = st.sampled_from([b",", b"\n", b'"', b"0", b"-", b".", b"}", b"]", b" ", b"{", b"\r", b"1, 2"])
+        text[at : at + data.draw(st.integers(0, 2))] = data.draw(marks)
+    text = bytes(text) + b"\n" * (not text.endswith(b"\n"))
+
+    found = alike_rows(text)
+
+    if found is not None:
+        times, prompts, outputs, ids, counts = (some.tolist() for some in found)
+        ends = np.cumsum(counts).tolist()
+        split = [ids[end - count : end] for end, count in zip(ends, counts, strict=True)]
+        assert [[*row[:3], *row[3]] for row in zip(times, prompts, outputs, split, strict=True)] == decoded(text)
+    small = all(max(row[:3]) < 10**18 and (not hashed or (row[3] and max(row[3]) < 10**18)) for row in rows)
+    assert text != whole or (found is not None) == small
 
 
 def test_every_day_that_is_read():

@@ -9,6 +9,7 @@ from trace_texts import AZURE_2023, AZURE_2024, BURSTGPT, BURSTGPT_SESSIONS, MOO
 
 import sweep
 from sweep.errors import InputFault, UsageFault
+from sweep.traffic.csv_rows import _Reader
 
 S = 10**9
 NOV_16 = 1_700_092_800 * S
@@ -170,3 +171,23 @@ def test_a_named_pipe_is_refused_and_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputFault, match="is a folder, a device or a pipe"):
         list(sweep.read_trace(tmp_path / "pipe"))
+
+
+def test_odd_rows_are_found_by_halving_and_the_others_read_as_columns(trace, monkeypatch):
+    """Of 9 000 rows three are odd; some hundred rows around them are read one by one, and all come in order."""
+    rows = [(at * S, at % 700, 1 + at % 90) for at in range(9_000)]
+    lines = [f"{at // S},{prompt},{output},note\n" for at, prompt, output in rows]
+    lines[17] = lines[17].replace("note", '"a note, with a comma\nand a second line"')
+    lines[5_000] = lines[5_000].replace("5000", "5e3")
+    lines[8_998] = lines[8_998].replace("note", '"say ""what"""')
+    one_by_one = []
+    slow = _Reader.row_by_row
+    monkeypatch.setattr(_Reader, "row_by_row", lambda self, chunk: one_by_one.append(chunk) or slow(self, chunk))
+    path = trace("t,p,o,n\n" + "".join(lines))
+    assert rows_of(path, columns={"time": "t", "prompt": "p", "output": "o"}, unit="s") == rows
+    assert sum(chunk.data.count(b"\n") for chunk in one_by_one) < 600
+
+
+def test_spaces_around_fields_are_none_of_them(trace):
+    path = trace(AZURE_2023.replace(",", " , ").replace("\n", "  \n"))
+    assert rows_of(path) == CASES["azure 2023"][2]
