@@ -10,6 +10,7 @@ import numpy as np
 from sweep.engine.evaluate import Evaluation
 from sweep.records.bounds import CONTRACT_BOUNDS
 from sweep.records.codes import INVALID_BIT, INVALID_REASONS, VIOLATION_CODES
+from sweep.store.layout import unit_of
 
 MS, BYTES, PERMILLE, PER_SECOND, COUNT = "ms", "byte", "1e-3", "s-1", "1"
 
@@ -41,12 +42,6 @@ _FIGURES = (
 )
 
 FIGURES = tuple(Quantity(name, name, units, text) for name, units, text in _FIGURES)
-
-
-def unit_of(field: str) -> str:
-    """The unit that a field's name ends in."""
-    endings = (("_permille", PERMILLE), ("_ms", MS), ("_bytes", BYTES), ("_per_second", PER_SECOND))
-    return next((unit for ending, unit in endings if field.endswith(ending)), COUNT)
 
 
 def bound_node(field: str) -> str:

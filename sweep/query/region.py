@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sweep.engine.catalogue import bound_node, quantities, unit_of
+from sweep.engine.catalogue import bound_node, quantities
 from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, at_scales, configuration_dims, limiting_masks
 from sweep.engine.opening import Array
@@ -24,7 +24,7 @@ from sweep.query.select import RATE, At
 from sweep.records.bounds import CONTRACT_BOUNDS
 from sweep.records.codes import INVALID_MASK, INVALID_REASONS
 from sweep.records.wording import CLAIM
-from sweep.store.layout import slab_shape, slabs
+from sweep.store.layout import slab_shape, slabs, unit_of
 from sweep.units import grouped
 
 VERDICT, LIMIT, SLACK, MASK, REASON = "verdict", "limit", "slack", "violations", "invalid_reason"

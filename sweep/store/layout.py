@@ -170,6 +170,11 @@ _UNITS = (
 )
 
 
+def unit_of(field: str) -> str:
+    """The CF unit of a field, which its name ends in; "1" for a count."""
+    return next((unit for ending, unit in _UNITS if field.endswith(ending)), "1")
+
+
 def axis_attributes(axis: Axis) -> dict[str, str]:
     """`long_name`, `units` (integer axes) and `path` of an axis' coordinate."""
     head, _, name = axis.path.rpartition(".")
@@ -179,6 +184,6 @@ def axis_attributes(axis: Axis) -> dict[str, str]:
             "long_name": f"named choices of {axis.name}; what each sets is in grid_effective",
             "path": axis.path,
         }
-    units = next((unit for ending, unit in _UNITS if name.endswith(ending)), "1")
+    units = unit_of(name)
     long_name = _LONG_NAMES.get(axis.path, name.replace("_", " ") + owner)
     return {"long_name": long_name, "units": units, "path": axis.path}
