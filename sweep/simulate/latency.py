@@ -1,6 +1,6 @@
 """Latencies of one request, and of many: exact ratios and nearest-rank percentiles."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +14,7 @@ Time = int | Fraction | Decimal | str
 """A time of any unit: an integer, a ratio, a decimal or the text of one; never a float."""
 
 T = TypeVar("T", int, Fraction)
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def latency_metrics(ttft: Time, total: Time, output_tokens: int) -> LatencyMetri
     return LatencyMetrics(first, (last - first) / max(output_tokens - 1, 1), output_tokens / last)
 
 
-def nearest_rank(ordered: Sequence[T], percent: int) -> T:
+def nearest_rank(ordered: Sequence[V], percent: int) -> V:
     """The nearest-rank percentile: the smallest value whose rank is at least ⌈p·n/100⌉.
 
     Args:
@@ -106,6 +107,19 @@ def spread_of(values: Sequence[T]) -> Spread[T] | None:
         return None
     ordered = sorted(values)
     ranks = [nearest_rank(ordered, percent) for percent in (50, 90, 99, 100)]
+    return Spread(len(ordered), *ranks)
+
+
+def spread_of_ratios(pairs: Iterable[tuple[int, int]]) -> Spread[Fraction] | None:
+    """Percentiles of ratios a/b in any order, 1 ≤ b < 2^24; None of none.
+
+    They are sorted by ⌊2^48·a/b⌋, whole numbers. Two different ratios are at least 1/(b·b') > 2^−48 apart, so their
+    keys differ too, and the right way round.
+    """
+    ordered = sorted([((over << 48) // under, over, under) for over, under in pairs])
+    if not ordered:
+        return None
+    ranks = [Fraction(*nearest_rank(ordered, percent)[1:]) for percent in (50, 90, 99, 100)]
     return Spread(len(ordered), *ranks)
 
 

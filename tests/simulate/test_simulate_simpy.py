@@ -4,8 +4,8 @@ from dataclasses import fields
 from random import Random
 
 import pytest
-from cases import draw_point, draw_requests
 from simpy_model import run
+from simulate_cases import draw_point, draw_requests
 
 from sweep.simulate.counters import Counters
 from sweep.simulate.policies import POLICIES
