@@ -16,6 +16,7 @@ from sweep.cli.encoding import HANDLER
 from sweep.cli.explain import explain
 from sweep.cli.frontier import frontier
 from sweep.cli.info import info
+from sweep.cli.init import init
 from sweep.cli.memory import memory
 from sweep.cli.program import Program
 from sweep.cli.quantize import quantize
@@ -41,6 +42,7 @@ def program(ctx: click.Context) -> None:
 
     \b
     Examples:
+      sweep init --gpu h100 --model config.json --traffic trace.csv
       sweep run grids/h100.toml
       sweep best h100.nc --at traffic=1000 --minimize max_active_sequences
       sweep explain h100.nc --at slots=64 --at traffic=1200
@@ -63,6 +65,7 @@ def program(ctx: click.Context) -> None:
 
 
 for command in (
+    init,
     run,
     best,
     explain,

@@ -100,7 +100,7 @@ def memory(as_toml: bool, list_gpus: bool, as_json: bool, **options: Any) -> Non
         return
     if as_toml and as_json:
         raise UsageFault("--toml and --json: both given, wanted one; leave one out.")
-    given, cache, ledger, stage, lengths = _answer(options)
+    given, cache, ledger, stage, lengths = reckon(options)
     if as_toml:
         _write_toml(given, ledger, stage, lengths[0])
     elif as_json:
@@ -114,7 +114,7 @@ def memory(as_toml: bool, list_gpus: bool, as_json: bool, **options: Any) -> Non
 Answer = tuple["Given", "Cache", "MemoryLedger | None", "StageMemory | None", tuple[int | None, int | None]]
 
 
-def _answer(options: dict[str, Any]) -> Answer:
+def reckon(options: dict[str, Any]) -> Answer:
     """What the options ask, reckoned.
 
     Raises:

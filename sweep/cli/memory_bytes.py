@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sweep.cli.memory_given import Given, per_stage, read_width
 from sweep.errors import InputFault, UsageFault
-from sweep.units import UnitError, shown
+from sweep.units import UnitError, grouped, shown
 
 if TYPE_CHECKING:
     from sweep.hardware import Amount, Cache, StageMemory
@@ -20,6 +20,8 @@ _AMOUNTS = {
     "reserved_bytes": "reserved",
 }
 """Amounts of a stage that may be left out -> their options."""
+
+_ONE_WAY = "wanted one: the bytes of the weights, or how many there are."
 
 
 def read_memory(
@@ -122,16 +124,20 @@ def _weights(given: Given) -> tuple[Amount, ...] | None:
     from sweep.hardware.document import weight_bytes_of_index
 
     options = given.options
-    if given.said("weights") == given.said("parameters"):
-        came = "both given" if given.said("weights") else "missing"
-        given.usage.append(
-            f"--weights or --parameters: {came}, wanted one: the bytes of the weights, or how many there are."
-        )
+    derived = given.config.parameters if given.config else None
+    if given.said("weights") and given.said("parameters"):
+        given.usage.append(f"--weights or --parameters: both given, {_ONE_WAY}")
         return None
-    if given.said("weight_dtype") and not given.said("parameters"):
+    if given.said("weight_dtype") and given.said("weights"):
         given.usage.append("--weight-dtype: goes with --parameters; leave it out, --weights are bytes.")
     if given.said("parameters"):
-        return _parameters(given)
+        return _parameters(given, options["parameters"], f"--parameters {options['parameters']}")
+    if derived is not None and not given.said("weights") and not _several(given):
+        return _parameters(given, derived.total, f"config: {grouped(derived.total)} parameters of {derived.family},")
+    if not given.said("weights"):
+        if given.config is not None or not given.said("model"):  # a config with faults has its sentences already
+            given.usage.append(f"--weights or --parameters: missing, {_ONE_WAY}")
+        return None
     if options["weights"].strip().endswith(".json"):
         if _several(given):
             given.usage.append("--weights: an index states the whole model; give the bytes of each stage, with commas.")
@@ -153,7 +159,7 @@ def _several(given: Given) -> bool:
     return given.stages > 1
 
 
-def _parameters(given: Given) -> tuple[Amount, ...] | None:
+def _parameters(given: Given, count: int, source: str) -> tuple[Amount, ...] | None:
     """Bytes of so many parameters, all in one dtype."""
     from sweep.hardware import exactly
 
@@ -168,11 +174,11 @@ def _parameters(given: Given) -> tuple[Amount, ...] | None:
     width = read_width(given, "--weight-dtype", dtype)
     if width is None:
         return None
-    exact = options["parameters"] * width.bytes_per_value
+    exact = count * width.bytes_per_value
     if exact.denominator != 1 or width.scale_bytes:
         given.usage.append("--parameters: make no whole number of bytes in that width; give --weights.")
         return None
-    given.source("weight_bytes", f"--parameters {options['parameters']} in {dtype}")
+    given.source("weight_bytes", f"{source} in {dtype}")
     return (exactly(exact.numerator, "--parameters"),)
 
 

@@ -1,4 +1,4 @@
-"""Small text files that a command writes: complete or not at all, and never over another file unasked."""
+"""Small files that a command writes: complete or not at all, and never over another file unasked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,30 @@ from pathlib import Path
 
 from sweep.cli.program import mark_written
 from sweep.errors import ResultFault, UsageFault
+
+
+def refuse_target(path: Path, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Say why a file may not be written, before any work is done for it.
+
+    Args:
+        path: the file.
+        force: replace a file that is there.
+        inputs: files that the text is made from, which it never replaces.
+
+    Raises:
+        UsageFault: the file is one of the inputs.
+        ResultFault: it is there and may not be replaced, or its name is none.
+    """
+    if any(_same(path, other) for other in inputs):
+        raise UsageFault(f"{path}: is what the output is made from; name another file with -o.")
+    try:
+        there, regular = path.exists(), path.is_file()
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise ResultFault(f"{path}: cannot be written ({error.strerror}); name another file with -o.") from error
+    if there and not regular:
+        raise ResultFault(f"{path}: is a folder or a device, a file name is wanted; give the name of a file.")
+    if there and not force:
+        raise ResultFault(f"{path}: exists already; give --force to replace it, or another name with -o.")
 
 
 def write_text(path: Path, text: str, force: bool, inputs: Sequence[Path] = ()) -> None:
@@ -24,19 +48,23 @@ def write_text(path: Path, text: str, force: bool, inputs: Sequence[Path] = ()) 
         UsageFault: the file is one of the inputs.
         ResultFault: it is there and may not be replaced, or cannot be written.
     """
+    _write(path, text, force, inputs)
+
+
+def write_bytes(path: Path, data: bytes, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Write bytes to a file as `write_text` writes a text."""
+    _write(path, data, force, inputs)
+
+
+def _write(path: Path, content: str | bytes, force: bool, inputs: Sequence[Path]) -> None:
     import tempfile  # with random and hashlib, for this command only
 
-    if any(_same(path, other) for other in inputs):
-        raise UsageFault(f"{path}: is what the output is made from; name another file with -o.")
-    if path.is_dir() or (path.exists() and not path.is_file()):
-        raise ResultFault(f"{path}: is a folder or a device, a file name is wanted; give the name of a file.")
-    if path.exists() and not force:
-        raise ResultFault(f"{path}: exists already; give --force to replace it, or another name with -o.")
+    refuse_target(path, force, inputs)
     beside = ""
     try:
         descriptor, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
         os.chmod(beside, 0o666 & ~_umask())  # mkstemp keeps a file to its owner

@@ -11,6 +11,7 @@ from sweep.hardware.document import MAX_CONFIG_BYTES, read_object
 from sweep.hardware.keys import ConfigKeys, read_keys
 from sweep.hardware.kinds import NotRead
 from sweep.hardware.layers import CacheLayer
+from sweep.hardware.parameters import Parameters, parameters_of
 from sweep.hardware.refusals import refusals
 from sweep.hardware.widths import BYTES_PER_VALUE
 from sweep.units import printable, shown
@@ -50,6 +51,7 @@ class ModelConfig:
         state_dtype: of the recurrent state, where it is stated.
         unknown_states: recurrent layers whose state is in no form that is known, so that its bytes must be given.
         longest_tokens: the longest sequence that the model was made for; None where it is not stated.
+        parameters: how many it has; None where the file does not determine it exactly.
         sources: figure (`layers`, `heads`, `head_dim`, `kinds`, …) -> the keys that gave it.
         notes: what a reader should know, one sentence each.
     """
@@ -63,6 +65,7 @@ class ModelConfig:
     state_dtype: str | None
     unknown_states: int
     longest_tokens: int | None
+    parameters: Parameters | None
     sources: Mapping[str, str]
     notes: tuple[str, ...]
 
@@ -135,6 +138,7 @@ def parse_model_config(
         state_dtype=None if state_dtype is None else state_dtype[1],
         unknown_states=found.unknown_states,
         longest_tokens=None if longest is None else longest[1],
+        parameters=None if path else parameters_of(raw),  # of a text model beside others only a part is served
         sources={figure: path + _marked(source, defaulted) for figure, source in sources.items()},
         notes=tuple(_notes(keys, dtype or stated)),
     )

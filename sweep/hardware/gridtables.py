@@ -18,6 +18,8 @@ from sweep.hardware.replica import MemoryLedger
 from sweep.hardware.widths import MAX_RATIO_PART
 from sweep.units import grouped
 
+_LEDGER = "take the ledger of `sweep memory`"
+
 
 @dataclass(frozen=True)
 class GridRow:
@@ -37,56 +39,64 @@ class GridRow:
     figure: str
     note: str = ""
 
+    @property
+    def toml(self) -> str:
+        """The value as TOML."""
+        if isinstance(self.value, Fraction):
+            return f'"{self.value.numerator}/{self.value.denominator}"'
+        return f'"{self.value}"' if isinstance(self.value, str) else f"{self.value:_}"
 
-def grid_rows(ledger: MemoryLedger, memory: StageMemory | None, longest_tokens: int | None) -> tuple[GridRow, ...]:
+
+def grid_rows(
+    ledger: MemoryLedger, memory: StageMemory | None, longest_tokens: int | None, asked_by: str = "--toml"
+) -> tuple[GridRow, ...]:
     """The lines of `[model]`, `[gpu]` and `[contract]` that give a grid the same cache and the same pool.
 
     Args:
         ledger: of the replica.
         memory: of its only stage; None where its pool was measured.
         longest_tokens: the longest sequence there will be; layers whose window never binds up to it count as full.
+        asked_by: what a sentence begins with.
 
     Raises:
         InputFault: what a grid cannot say, one sentence per reason.
     """
     cache, faults = ledger.cache, list(_differences(ledger.cache, longest_tokens))
     if not ledger.fits:
-        faults.append(
-            f"--toml: does not fit, short by {grouped(ledger.short_by_bytes)} bytes; nothing is left to grid."
-        )
+        faults.append(f"does not fit, short by {grouped(ledger.short_by_bytes)} bytes; nothing is left to grid.")
     if faults:
-        raise InputFault(faults)
+        raise InputFault(f"{asked_by}: {fault}" for fault in faults)
     rows = list(_model(cache, memory))
     if memory is None:
         rows += _measured(ledger, faults)
     else:
         rows += _gpu(ledger, memory, faults)
     if faults:
-        raise InputFault(faults)
+        raise InputFault(f"{asked_by}: {fault}" for fault in faults)
     return tuple(rows)
 
 
 def _differences(cache: Cache, longest_tokens: int | None) -> Iterator[str]:
     """Why a grid cannot say how this cache is kept."""
     if len(cache.stages) > 1:
-        yield "--toml: a grid has no pipeline stages; take the ledger of this command for such a replica."
+        yield f"a grid has no pipeline stages; {_LEDGER} for such a replica."
     caches = cache.stage_caches
     if any(stage.state_bytes or stage.state_blocks for stage in caches):
-        yield "--toml: a grid has no fixed cost per request, which recurrent layers have; take the ledger instead."
+        yield f"a grid has no fixed cost per request, which recurrent layers have; {_LEDGER}."
     most = [group.most_blocks for stage in caches for group in stage.bounded]
     if most and (longest_tokens is None or min(most) < ceil_div(longest_tokens, cache.block_tokens)):
         yield (
-            "--toml: a grid counts every token in every layer, and layers with a window stop growing; take the ledger"
-            " instead, or a --max-sequence at which no window binds."
+            f"a grid counts every token in every layer, and layers with a window stop growing; {_LEDGER}, or a"
+            " --max-sequence at which no window binds."
         )
     rows = {(layer.heads, layer.key_values, layer.value_values) for stage in cache.stages for layer in _kept(stage)}
     if len(rows) > 1:
-        yield "--toml: a grid has one kind of layer, and these keep different numbers of values; take the ledger."
+        yield f"a grid has one kind of layer, and these keep different numbers of values; {_LEDGER}."
     elif rows:
         _, width = _dim_and_width(cache)
         if max(width.numerator, width.denominator) > MAX_RATIO_PART:
             ratio = f"{width.numerator}/{width.denominator}"
-            yield f"--toml: {ratio} bytes per value is no ratio of parts up to 1 024, as in a grid; take the ledger."
+            yield f"{ratio} bytes per value is no ratio of parts up to 1 024, as in a grid; {_LEDGER}."
 
 
 def _kept(layers: tuple[CacheLayer, ...]) -> list[CacheLayer]:
@@ -124,7 +134,7 @@ def _model(cache: Cache, memory: StageMemory | None) -> Iterator[GridRow]:
 def _measured(ledger: MemoryLedger, faults: list[str]) -> Iterator[GridRow]:
     """A pool that was measured: the bound is a number, and of [gpu] only how the cache is cut counts."""
     if ledger.stages[0].usable_bytes < 1:
-        faults.append("--toml: the pool holds nothing, and a grid's bound is at least 1 byte; give a larger one.")
+        faults.append("the pool holds nothing, and a grid's bound is at least 1 byte; give a larger one.")
     yield GridRow("gpu", "tensor_parallel", ledger.cache.tensor_parallel, "tensor_parallel")
     yield GridRow("gpu", "block_tokens", ledger.cache.block_tokens, "block_tokens")
     yield GridRow(
@@ -154,7 +164,7 @@ def _gpu(ledger: MemoryLedger, memory: StageMemory, faults: list[str]) -> Iterat
         others["reserved_bytes"] += _per_gpu(account.unused_bytes, cache, "what the fraction leaves free", faults)
         notes["reserved_bytes"] = "with what the fraction of the free memory leaves free"
     if permille.denominator != 1 or permille == 0:
-        faults.append("--toml: the share is no whole number of per mille, which a grid needs; round it.")
+        faults.append("the share is no whole number of per mille, which a grid needs; round it.")
     held = ledger.stages[0].held_back_bytes
     if held:
         others["reserved_bytes"] += _per_gpu(held, cache, "what is held back in blocks", faults)
@@ -171,9 +181,7 @@ def _gpu(ledger: MemoryLedger, memory: StageMemory, faults: list[str]) -> Iterat
 def _per_gpu(total: int, cache: Cache, what: str, faults: list[str]) -> int:
     each, rest = divmod(total, cache.tensor_parallel)
     if rest:
-        faults.append(
-            f"--toml: {what}, {grouped(total)} bytes, is no multiple of the GPUs; round the weights or the share."
-        )
+        faults.append(f"{what}, {grouped(total)} bytes, is no multiple of the GPUs; round the weights or the share.")
     return each
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from sweep.hardware import GPUS
 from sweep.hardware.gridtables import GridRow
@@ -51,13 +50,6 @@ def grid_text(rows: Sequence[GridRow], sources: Mapping[str, str]) -> str:
     for at, row in enumerate(rows):
         if at == 0 or rows[at - 1].table != row.table:
             lines += [*([""] if lines else []), f"[{row.table}]"]
-        value = _toml(row.value)
         said = "; ".join(text for text in (sources.get(row.figure, ""), row.note) if text)
-        lines.append(f"{row.key} = {value}" + (f"  # {safe(said)}" if said else ""))
+        lines.append(f"{row.key} = {row.toml}" + (f"  # {safe(said)}" if said else ""))
     return "\n".join(lines) + "\n"
-
-
-def _toml(value: int | Fraction | str) -> str:
-    if isinstance(value, Fraction):
-        return f'"{value.numerator}/{value.denominator}"'
-    return f'"{value}"' if isinstance(value, str) else f"{value:_}"

@@ -10,7 +10,7 @@ import pytest
 from sweep._version import __version__
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("run", "best", "explain", "verify", "info", "completion")
+COMMANDS = ("init", "run", "best", "explain", "verify", "info", "completion")
 HEAVY = {"numpy", "xarray", "netCDF4", "pandas", "pydantic", "rich"}
 
 
@@ -32,7 +32,9 @@ except SystemExit as stop:
 """
 
 
-@pytest.mark.parametrize("arguments", ['"--help"', '"run", "--help"', '"--version"', '"completion", "zsh"'])
+@pytest.mark.parametrize(
+    "arguments", ['"--help"', '"run", "--help"', '"init", "--help"', '"--version"', '"completion", "zsh"']
+)
 def test_help_imports_click_the_command_line_and_little_else(arguments):
     added = _modules(HELP.format(arguments=arguments)) - _modules("import click, json")
     ours = {name for name in added if name.partition(".")[0] == "sweep"}
