@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import accumulate, pairwise, repeat
+from itertools import count as counter
 from typing import Final
 
 from sweep.errors import UsageFault
@@ -27,7 +28,8 @@ def poisson_requests(
     """Requests at independent exponential intervals, at the rate of all classes together.
 
     Each is of a class with the probability of its share of the arrivals, which is the same as a Poisson process for
-    each class. See `draws` for the exactness; an arrival is rounded down to a whole ns once, nothing accumulates.
+    each class. `request_id` counts from 0. See `draws` for the exactness; an arrival is rounded down to a whole ns
+    once, nothing accumulates.
 
     Args:
         point: its classes.
@@ -83,7 +85,8 @@ def _shape(given: int | str | Fraction) -> Fraction:
 
 def _is_ratio(text: str) -> bool:
     over, slash, under = text.partition("/")
-    return bool(slash) and all(part.isascii() and part.isdigit() and len(part) < 9 for part in (over, under))
+    plain = all(part.isascii() and part.isdigit() and len(part) < 9 for part in (over, under))
+    return bool(slash) and plain and int(under) > 0
 
 
 def _drawn(
@@ -95,14 +98,13 @@ def _drawn(
     # a draw has the mean `shape`, an interval the mean 10^12/millirps ns
     scale, divisor = 10**12 * shape.denominator, ends[-1] * shape.numerator * UNIT
     total = 0
-    for number in repeat(None) if count is None else repeat(None, count):
-        del number
+    for number in counter() if count is None else range(count):
         total += exponential(intervals) if shape == 1 else gamma(intervals, shape)
         arrival = total * scale // divisor
         if duration_ns is not None and arrival > duration_ns:
             return
         one = classes[bisect_right(ends, below(choices, ends[-1]))]
-        yield Request(0, arrival, one.class_id, one.priority, one.prompt_tokens, one.output_tokens)
+        yield Request(number, arrival, one.class_id, one.priority, one.prompt_tokens, one.output_tokens)
 
 
 def requests_of_trace(
