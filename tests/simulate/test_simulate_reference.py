@@ -1,5 +1,6 @@
 """Reference mode: the course's right answers, and the policy written out step by step with every state remembered."""
 
+import doctest
 import json
 from collections import deque
 from fractions import Fraction
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweep.errors import InputFault
+from sweep.simulate import batching, cache, latency, load
 from sweep.simulate.batching import continuous_batching
 from sweep.simulate.cache import CacheBytes, cache_bytes
 from sweep.simulate.contrast import compare_layouts
@@ -199,6 +201,12 @@ def test_a_million_tokens_are_not_walked_through():
     """10^7 tokens per request would be 10^10 steps."""
     assert load_test([10**7] * 1_000, 1) == 10**10
     assert continuous_batching([10**7] * 1_000, 1, 625_000).occupancy_runs == ((10**10, 1),)
+
+
+@pytest.mark.parametrize("module", [batching, cache, latency, load])
+def test_examples_in_docstrings_are_true(module):
+    found = doctest.testmod(module)
+    assert (found.failed, found.attempted > 0) == (0, True)
 
 
 @pytest.mark.parametrize(
