@@ -131,6 +131,8 @@ def _filled(options: dict[str, Any], described: bool) -> list[str]:
 
 def _mark_defaults(given: Gathered, account: Given, options: Mapping[str, Any], described: bool) -> None:
     """Say of each figure that no option gave where it came from."""
+    from sweep.units import grouped
+
     if not given.said("utilization"):
         flag = account.sources["share"].partition(": ")[2]
         account.source("share", f"default, {options['utilization']}: {flag}")
@@ -138,8 +140,11 @@ def _mark_defaults(given: Gathered, account: Given, options: Mapping[str, Any], 
         account.source("memory_bytes", f"the example's, since no --gpu is given: {account.sources['memory_bytes']}")
     if described:
         return
-    for figure in ("layers", "heads", "head_dim", "weight_bytes", *([] if given.said("kv_dtype") else ["kv_width"])):
+    open_width = not (given.said("kv_dtype") or given.said("dtype"))
+    for figure in ("layers", "heads", "head_dim", *(["kv_width"] if open_width else [])):
         account.source(figure, "the example's, since no --model is given")
+    weights = f"{grouped(options['parameters'])} parameters in {options['dtype']}"
+    account.source("weight_bytes", f"the example's, since no --model is given: {weights}")
     for figure, name in (("activation_bytes", "activations"), ("framework_overhead_bytes", "overhead")):
         if not given.said(name):
             account.source(figure, f"the example's allowance, since no --{name} is given")
@@ -191,5 +196,5 @@ def _names(account: Given, gpu: str, gpus: int, described: bool) -> tuple[str, s
         return example.MODEL, on
     if account.config is None:
         return "a model", on
-    stem = re.sub(r"(?i)\.?config\.json$|\.json$", "", Path(str(account.options["model"])).name)
+    stem = re.sub(r"(?i)(^|[._-])config\.json$|\.json$", "", Path(str(account.options["model"])).name)
     return printable(stem or account.config.model_type or "a model", 80), on

@@ -58,7 +58,7 @@ class Draft:
             "cells": self.grid.cells,
             "axes": axes,
             "classes": len(self.grid.class_ids),
-            "from": self.parts,
+            "from": {part.lower().replace(" ", "_"): says for part, says in self.parts.items()},
             "step_time_estimated": self.estimated,
             "not_your_own": list(self.gaps),
             "notes": list(self.notes),

@@ -168,6 +168,29 @@ def test_a_log_with_another_pool_than_the_memory_gives_is_said(invoke, tmp_path)
     assert "had a KV pool" not in " ".join(invoke("init", *given, "--force")[1].split())
 
 
+def test_the_name_is_the_models_and_its_gpus(invoke, tmp_path):
+    weights = ("--weights", "5 GB", "--gpu", "h100", "-o", "-")
+    for file, name in (
+        ("config.json", "llama on one h100-sxm"),
+        ("Some-8B.config.json", "Some-8B on one h100-sxm"),
+        ("myconfig.json", "myconfig on one h100-sxm"),
+        ("plain", "plain on one h100-sxm"),
+    ):
+        (tmp_path / file).write_text(json.dumps(SMALL), encoding="utf-8")
+        assert sweep.parse_grid(invoke("init", "--model", file, *weights)[1]).name == name
+    both = ("--memory", "24 GB", "--tensor-parallel", "2", "--calibrate", BENCH, "-o", "-")
+    assert sweep.parse_grid(invoke("init", *both)[1]).name == "llama-3.1-8b on 2 × GPU"
+
+
+def test_traffic_of_any_csv_with_its_columns_and_unit(invoke, tmp_path):
+    (tmp_path / "plain.csv").write_text("at,in,out\n0,900,20\n250,40,300\n1500,35,280\n61000,850,25\n")
+    given = ("--traffic", "plain.csv", "--columns", "time=at,prompt=in,output=out")
+    assert "add --unit" in invoke("init", *given)[2]
+    code, text, _ = invoke("init", *given, "--unit", "ms", "--classes", "1", "--level", "mean", "-o", "-")
+    assert code == 0
+    assert [one["arrival_millirps"] for one in tables(text)["class"]] == [66]
+
+
 def test_printed_alone_with_what_is_not_ones_own_on_stderr(invoke, tmp_path):
     code, text, err = invoke("init", "--gpu", "h200", "-o", "-")
     assert code == 0
@@ -186,6 +209,7 @@ def test_json_has_keys_that_stay(invoke):
     assert (found["file"], found["name"], found["classes"], found["claim"]) == ("grid.toml", "n", 4, CLAIM)
     assert found["cells"] == sweep.load_grid("grid.toml").cells
     assert found["step_time_estimated"] is True
+    assert list(found["from"]) == ["memory", "traffic", "step_time", "slo", "axes"]
     assert found["axes"]["max_prefill_chunk_tokens"] == {"values": 4, "first": 128, "last": 1_024}
 
 
