@@ -14,6 +14,7 @@ from sweep.cli.program import mark_written
 from sweep.cli.signals import raise_lost
 
 if TYPE_CHECKING:
+    from sweep.engine.run import RunSummary
     from sweep.grid.model import Grid
 
 
@@ -46,6 +47,13 @@ if TYPE_CHECKING:
     metavar="SIZE",
     help="What the process may take at most: 512MiB, 2GB.  [default: 1GiB]",
 )
+@click.option(
+    "--simulate-best",
+    type=click.IntRange(0, 100),
+    default=0,
+    metavar="N",
+    help="Simulate the N best points too, with 2000 Poisson requests each.",
+)
 @click.option("--force", is_flag=True, help="Replace FILE.nc even if it is not a result of this grid.")
 @click.option("--dry-run", is_flag=True, help="Say cells, bytes, tiles and arithmetic; run and write nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the file, one line of the largest point, and the claim.")
@@ -58,6 +66,7 @@ def run(
     store: str,
     materialize: str,
     memory: str | None,
+    simulate_best: int,
     force: bool,
     dry_run: bool,
     quiet: bool,
@@ -98,17 +107,32 @@ def run(
 
         summary = api.run(loaded, target, store, materialize, force, stoppable, allowed)
     mark_written(str(target))
+    _tell(summary, quiet, as_json, simulate_best)
+
+
+def _tell(summary: RunSummary, quiet: bool, as_json: bool, simulate_best: int) -> None:
+    """What was found, with the simulation of the best points where it was asked for."""
+    from sweep.report.run import run_lines, run_page
+
+    found = []
+    if simulate_best:
+        from sweep.cli.simulated import simulated_best
+
+        found = simulated_best(summary.grid, simulate_best)
     if as_json:
         from sweep.query.summary import run_as_json
 
-        write_json(run_as_json(summary))
-        return
-    from sweep.report.run import run_lines, run_page
-
-    if quiet:
+        more = [{"point": dict(cell.point), **comparison.as_json()} for cell, comparison in found]
+        write_json(run_as_json(summary) | ({"simulated": more} if simulate_best else {}))
+    elif quiet and not found:
         write("".join(f"{line}\n" for line in run_lines(summary)))
     else:
-        write_page(run_page(summary))
+        page = run_page(summary)
+        if found:
+            from sweep.report.simulate import best_simulated
+
+            page = [*page[:-1], best_simulated(found), page[-1]]
+        write_page(page)
 
 
 def _dry_run(grid: Grid, target: Path, store: str, materialize: str, allowed: int | None, as_json: bool) -> None:
