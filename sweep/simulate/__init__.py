@@ -16,8 +16,8 @@ Serving mode, an engine with chunked prefill, paged KV, prefix sharing, preempti
 * `arrivals`: `poisson_requests(point, seed, count or duration_ns)`, `gamma_requests(…, shape)`,
   `requests_of_trace(blocks, …)`
 * `policies`: `POLICIES` and `ROUTERS`, plain functions by name
-* `pool` (KV blocks), `sequence`, `waiting`, `counters`, `growth`, `state`, `fill`, `replica`: one replica; its rules and
-  the proof that every run ends are in `replica`
+* `pool` (KV blocks), `sequence`, `waiting`, `counters`, `growth`, `state`, `fill`, `replica`: one replica; its rules
+  and the proof that every run ends are in `replica`
 * `serve`: `simulate(point, requests, policy, router, batching, hash_tokens) -> Simulation` of `Row`s and `Counters`
 * `summary`: `summarize(simulation, bounds) -> Summary`: spreads, goodput, throughput, occupancy, KV use, what binds
 * `verdict`: `compare(simulation, cell, at, strict_permille) -> Comparison`: each audit figure and bound beside what was

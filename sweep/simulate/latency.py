@@ -51,7 +51,7 @@ def latency_metrics(ttft: Time, total: Time, output_tokens: int) -> LatencyMetri
 
     >>> found = latency_metrics("729.2", "21936.4", 1_000)
     >>> found.itl, found.tokens_per_second
-    (Fraction(53018, 2497), Fraction(2500000, 54841))
+    (Fraction(106036, 4995), Fraction(2500000, 54841))
     """
     first, last = exact_decimal(ttft), exact_decimal(total)
     faults = [
