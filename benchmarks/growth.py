@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.isolated import ROOT
+from benchmarks.isolated import ROOT, run_python
 from benchmarks.machine import facts, sentence
 from benchmarks.readme import GROWTH, rewrite
+from benchmarks.registry import NotAvailable
 from benchmarks.results import BadFile
 from benchmarks.specs import STEP_TIME
 from benchmarks.table import count, duration
@@ -104,9 +104,8 @@ def _process(module: list[str]) -> tuple[float, int]:
     """Seconds and peak bytes of a Python process that runs a module with arguments."""
     with TemporaryDirectory() as folder:
         target = Path(folder) / "peak"
-        command = [sys.executable, "-m", "benchmarks.peak", str(target), *module]
         start = time.perf_counter()
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        run_python(["-m", "benchmarks.peak", str(target), *module])
         return time.perf_counter() - start, int(target.read_text())
 
 
@@ -193,7 +192,7 @@ def main(arguments: Sequence[str]) -> int:
             draw(growth, options.picture)
         if options.readme:
             rewrite({GROWTH: block(growth)})
-    except BadFile as fault:
+    except (BadFile, NotAvailable) as fault:
         parser.error(str(fault))
     except ModuleNotFoundError as fault:
         parser.error(f"{fault.name} is not installed: pip install -e '.[plot]', or leave --picture out")

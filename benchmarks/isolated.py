@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.outcome import Outcome, not_measured, outcome_of
-from benchmarks.registry import Case, Scale
+from benchmarks.registry import Case, NotAvailable, Scale
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -39,9 +39,21 @@ def measured(case: Case, scale: Scale, rounds: int) -> Outcome:
 
 
 def peak_bytes(module_and_arguments: Sequence[str]) -> int:
-    """The peak memory of a Python process that runs a module once, in bytes."""
+    """The peak memory of a Python process that runs a module once, in bytes. Raises NotAvailable where it fails."""
     with TemporaryDirectory() as folder:
         target = Path(folder) / "peak"
-        command = [sys.executable, "-m", "benchmarks.peak", str(target), *module_and_arguments]
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        run_python(["-m", "benchmarks.peak", str(target), *module_and_arguments])
         return int(target.read_text())
+
+
+def run_python(arguments: Sequence[str]) -> None:
+    """A Python process at the top of the checkout, its output thrown away.
+
+    Raises:
+        NotAvailable: it failed; with the last line of what it complained.
+    """
+    command = [sys.executable, *arguments]
+    ended = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if ended.returncode:
+        complaints = ended.stderr.strip().splitlines() or ["no message"]
+        raise NotAvailable(f"exit {ended.returncode}: {complaints[-1]}")

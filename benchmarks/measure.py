@@ -60,11 +60,11 @@ def measure(case: Case, scale: Scale, rounds: int, memory: bool = True) -> Outco
             ours = Clocked(prepared.action)
             ours.run()
             prepared.check()
+            others, skipped = _checked(prepared)
+            _in_turn(ours, others, rounds, EXTRA_SECONDS if scale == "full" else 0.0)
+            peak = peak_bytes(prepared.in_child) if memory else None
         except (DifferentResult, NotAvailable) as fault:
             return not_measured(case, str(fault), scale == "full")
-        others, skipped = _checked(prepared)
-        _in_turn(ours, others, rounds, EXTRA_SECONDS if scale == "full" else 0.0)
-        peak = peak_bytes(prepared.in_child) if memory else None
     row = Outcome(
         case.spec.name,
         case.verb,

@@ -11,6 +11,7 @@ from pathlib import Path
 import netCDF4
 
 import sweep
+from benchmarks.isolated import run_python
 from benchmarks.registry import Case, Prepared, Scale, Target, Timed, Yardstick, register
 from benchmarks.specs import GridSpec
 from benchmarks.verbs import check_masks, check_point
@@ -21,8 +22,12 @@ from sweep.grid.model import Grid
 
 
 def python(*arguments: str) -> Timed:
-    """A Python process, its output thrown away; a failure raises."""
-    return lambda: subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+    """A Python process, its output thrown away.
+
+    Raises:
+        NotAvailable: when called, where the process fails.
+    """
+    return lambda: run_python(arguments)
 
 
 def importing(*modules: str) -> Yardstick:

@@ -14,8 +14,9 @@ from benchmarks.against import compare
 from benchmarks.isolated import measured, peak_bytes
 from benchmarks.measure import measure
 from benchmarks.outcome import Outcome, outcome_of
+from benchmarks.processes import python
 from benchmarks.readme import BENCHMARKS, GROWTH, README, benchmarks_block, replaced
-from benchmarks.registry import Case, Prepared, Yardstick, all_cases, chosen
+from benchmarks.registry import Case, NotAvailable, Prepared, Yardstick, all_cases, chosen
 from benchmarks.results import BadFile, Results, read
 from benchmarks.table import plain
 
@@ -110,6 +111,13 @@ def test_a_case_that_takes_too_long_or_fails_is_a_row_with_a_reason() -> None:
     assert late.reason == "not done after 0 s"
     assert broken.reason == "the process ended with 1: KeyError: 'capacity-given/no-such-verb'"
     assert "not measured" in plain([late, broken])
+
+
+def test_a_process_that_fails_says_what_it_complained() -> None:
+    with pytest.raises(NotAvailable, match=r"^exit 3: sweep: missing\.toml: "):
+        python("-m", "sweep", "run", "missing.toml")()
+    with pytest.raises(NotAvailable, match="exit 1: no room"):
+        python("-c", "raise SystemExit('no room')")()
 
 
 def test_peak_memory_is_that_of_the_child_alone() -> None:
