@@ -197,6 +197,46 @@ def test_a_load_test_takes_as_long_as_one_slot_after_the_other(lengths, slots):
     assert load_test(lengths, slots) <= static_batching(lengths, slots)
 
 
+def stepped(outputs, needs, slots, budget, static):
+    """Steps and most requests at one time, one token at a time."""
+    queue, active, steps, peak = [at for at, need in enumerate(needs) if need <= budget], {}, 0, 0
+    while queue or active:
+        closed = static and active
+        while queue and not closed and len(active) < slots:
+            if sum(needs[at] for at in active) + needs[queue[0]] > budget:
+                break
+            head = queue.pop(0)
+            active[head] = outputs[head]
+        peak, steps = max(peak, len(active)), steps + 1
+        active = {at: left - 1 for at, left in active.items() if left > 1}
+    return steps, peak
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0, 0, 20, 40]), st.integers(1, 60)), max_size=10),
+    st.integers(1, 4),
+    st.integers(0, 400),
+    st.integers(20, 100),
+)
+def test_layouts_are_what_their_steps_say(requests, slots, budget, max_seq_len):
+    found = compare_layouts(requests, 1, max_seq_len, budget, slots)
+    outputs = [output for _, output in requests]
+    slabs = [1 if prefix + output <= max_seq_len else 10**9 for prefix, output in requests]
+    blocks = [-(-output // 16) for output in outputs]
+    left = budget // 16 - sum(-(-prefix // 16) for prefix in {prefix for prefix, _ in requests})
+
+    for layout, needs, room in (
+        (found.static_contiguous, slabs, budget // max_seq_len),
+        (found.static_paged, blocks, left),
+        (found.continuous_contiguous, slabs, budget // max_seq_len),
+        (found.continuous_paged, blocks, left),
+    ):
+        wanted = stepped(outputs, needs, slots, room, layout.batching == "static")
+        assert (layout.steps, layout.peak_concurrency) == wanted, layout
+        assert layout.unservable == tuple(at for at, need in enumerate(needs) if need > room)
+        assert layout.tokens == sum(output for output, need in zip(outputs, needs, strict=True) if need <= room)
+
+
 def test_a_million_tokens_are_not_walked_through():
     """10^7 tokens per request would be 10^10 steps."""
     assert load_test([10**7] * 1_000, 1) == 10**10

@@ -53,7 +53,7 @@ def test_spreads_of_values_ratios_and_counts_are_one(pairs):
 
 
 def test_ratios_that_differ_in_the_fourteenth_place_are_in_order():
-    low, high = (9_999_997, 9_999_998), (9_999_998, 9_999_999)
+    low, high = (9_999_999, 9_999_998), (9_999_998, 9_999_997)
     assert spread_of_ratios([high, low]) == Spread(2, Fraction(*low), *[Fraction(*high)] * 3)
     assert spread_of([]) is spread_of_ratios([]) is spread_of_counts({}) is None
 
@@ -93,6 +93,16 @@ def test_a_summary_by_hand():
     assert found.waits == {"slots": Fraction(1, 3), "blocks": 0, "prefill": 0}
     assert found.binds == "slots"
     assert json.loads(json.dumps(found.as_json()))["goodput"] == "1/2"
+
+
+def test_goodput_counts_what_was_passed_over_too_long():
+    point = replace(STEADY, slots=9, chunk_tokens=50, priority_iterations=2)
+    urgent = [Request(at, at * 10 * MS, "a", 1, 50, 1) for at in range(6)]
+    run = simulate(point, [urgent[0], Request(9, 0, "b", 2, 50, 1), *urgent[1:]])
+
+    assert run.rows[1].passed_ns == 20 * MS
+    assert summarize(run, {"max_starvation_ms": 20}).latencies.good == 7
+    assert summarize(run, {"max_starvation_ms": 19}).latencies.good == 6
 
 
 def test_a_summary_of_nothing_has_no_figures():
@@ -207,6 +217,15 @@ def test_verdicts_beside_the_audit(h100):
     assert checks["max_tpot_ms"].verdict == "far-too-strict"
     assert checks["max_total_utilization_permille"].verdict == "held"
     assert json.loads(json.dumps(found.as_json()))["checks"][0]["bound"] == "max_active_sequences"
+
+
+@pytest.mark.parametrize(("strict", "verdict"), [(1_000, "held"), (1_001, "far-too-strict")])
+def test_what_is_just_the_stated_share_of_the_figure_is_held(h100, strict, verdict):
+    cell = cell_of(h100)
+    burst = [Request(at, 0, "code", 2, 16, 200) for at in range(cell.verdict.figures["active_sequences"])]
+    check = compare(simulate(operating_point_of(cell), burst), cell, strict_permille=strict).checks[0]
+
+    assert (check.observed, check.verdict) == (check.audited, verdict)
 
 
 def test_a_broken_bound_names_its_requests_and_when(h100):
