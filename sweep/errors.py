@@ -64,3 +64,9 @@ class SelfCheckFault(SweepError):
     """The kernels and the scalar reference disagree: a bug of ours, reported with the cell and both values."""
 
     exit_code = 5
+
+
+class NotEnoughData(SweepError):
+    """The input is valid, but what it says does not decide the question: no pass, and no failure either."""
+
+    exit_code = 6

@@ -53,7 +53,7 @@ def read_snapshot(name: str, text: str) -> Measured:
             fault at once.
     """
     faults = Faults(name)
-    samples = _samples(text, faults)
+    samples = samples_of(text, faults)
     faults.raise_if_any()
     pools, flags = _pools(name, samples, faults)
     faults.raise_if_any()
@@ -69,7 +69,8 @@ def read_snapshot(name: str, text: str) -> Measured:
     return Measured(name, SNAPSHOT, (), points, pools, lengths, facts=facts, flags=flags, missing=missing)
 
 
-def _samples(text: str, faults: Faults) -> Samples:
+def samples_of(text: str, faults: Faults) -> Samples:
+    """Every sample of vLLM's metrics; lines that are none, and values that are no numbers, are faults."""
     found: dict[str, list[tuple[Mapping[str, str], Fraction]]] = {}
     seen: set[tuple[str, str]] = set()
     for number, raw in enumerate(text.splitlines(), start=1):

@@ -1,0 +1,1 @@
+"""From an operating point to a running service: fleet, autoscaling, cost, manifest, diagnosis, rollout."""
