@@ -8,12 +8,15 @@ import sys
 import click
 
 from sweep._version import __version__
+from sweep.cli.autoscale import autoscale
 from sweep.cli.best import best
 from sweep.cli.calibrate import calibrate
 from sweep.cli.completion import completion
+from sweep.cli.cost import cost
 from sweep.cli.diff import diff
 from sweep.cli.encoding import HANDLER
 from sweep.cli.explain import explain
+from sweep.cli.fleet import fleet
 from sweep.cli.frontier import frontier
 from sweep.cli.info import info
 from sweep.cli.init import init
@@ -78,6 +81,9 @@ for command in (
     memory,
     calibrate,
     quantize,
+    fleet,
+    autoscale,
+    cost,
     info,
     completion,
 ):
