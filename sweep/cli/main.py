@@ -25,6 +25,7 @@ from sweep.cli.program import Program
 from sweep.cli.quantize import quantize
 from sweep.cli.region import region
 from sweep.cli.relax import relax
+from sweep.cli.report import report
 from sweep.cli.run import run
 from sweep.cli.signals import catch_signals
 from sweep.cli.traffic import traffic
@@ -75,6 +76,7 @@ for command in (
     region,
     frontier,
     relax,
+    report,
     verify,
     diff,
     traffic,

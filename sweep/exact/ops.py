@@ -1,7 +1,7 @@
 """The handful of functions that a kernel may use beside `+ − *` and comparisons, on all three kinds of number.
 
 `Number` is an int64 array, an object array of Python ints, an `Interval` or `Ranges`; `Flag` is a bool array, a `Truth`
-or `Truths`.
+or `Truths`. Either may be `Traced`, which takes NumPy's functions by NumPy's protocols.
 Divisors are at least 1: kernels clamp them, and the interval run raises where one could be less.
 """
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sweep.exact.interval import Interval, Truth
 from sweep.exact.ranges import Ranges, Truths
+from sweep.exact.traced import Traced
 
 Number = Any
 Flag = Any
@@ -128,6 +129,8 @@ def largest_within(value_at: Callable[[Number], Number], limit: Number, lo: Numb
         return middle
     if isinstance(limit, Ranges):
         return _largest_in_ranges(value_at, limit, limit.lift(lo), limit.lift(hi))
+    if isinstance(limit, Traced):
+        return limit.largest(value_at, lo, hi)
     shape = np.broadcast_shapes(np.shape(limit), np.shape(lo), np.shape(hi))
     dtype = np.result_type(np.asarray(limit), np.asarray(lo), np.asarray(hi))
     below = np.broadcast_to(np.asarray(lo, dtype=dtype), shape)
