@@ -93,14 +93,10 @@ def _words(line: str) -> list[str]:
 
 
 def _engine(words: Sequence[str]) -> str:
-    for word in words:
-        if "sglang" in word:
-            return "sglang"
-        if word.startswith("trtllm-"):
-            return "tensorrt-llm"
-        if word.startswith("--") or "vllm" in word:
-            break
-    return "vllm"
+    """Whose launcher the line calls, also inside a container's command; a line without one is vLLM's."""
+    if any("sglang.launch_server" in word for word in words):
+        return "sglang"
+    return "tensorrt-llm" if any(word.rpartition("/")[2] == "trtllm-serve" for word in words) else "vllm"
 
 
 def _scan(
@@ -115,8 +111,8 @@ def _scan(
     while at < len(words):
         word, at = words[at], at + 1
         if not word.startswith("-"):
-            before = words[at - 2] if at > 1 else ""
-            if model is None and (before == "serve" or before == names.start[-1]) and word != "serve":
+            before = words[at - 2].rpartition("/")[2] if at > 1 else ""
+            if model is None and before in ("serve", names.start[-1]) and word != "serve":
                 model = word
             continue
         flag, equals, text = word.partition("=")

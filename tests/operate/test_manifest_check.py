@@ -200,6 +200,8 @@ def test_a_line_somebody_typed():
     bare = parse_flags("--max-num-seqs 64 --model m")
     assert (bare.model, bare.values) == ("m", {"batch_slots": 64})
     assert parse_flags("python3 -m sglang.launch_server --tp 2 --model-path m").values == {"tensor_parallel": 2}
+    boxed = parse_flags("docker run --gpus all image /usr/bin/trtllm-serve m --max_batch_size 8")
+    assert (boxed.engine, boxed.model, boxed.values) == ("tensorrt-llm", "m", {"batch_slots": 8})
     assert parse_flags("--max-model-len 25.6k").values == {"longest_sequence_tokens": 25_600}
 
 
