@@ -13,6 +13,7 @@ from sweep.cli.best import best
 from sweep.cli.calibrate import calibrate
 from sweep.cli.completion import completion
 from sweep.cli.cost import cost
+from sweep.cli.diagnose import diagnose
 from sweep.cli.diff import diff
 from sweep.cli.encoding import HANDLER
 from sweep.cli.explain import explain
@@ -20,12 +21,14 @@ from sweep.cli.fleet import fleet
 from sweep.cli.frontier import frontier
 from sweep.cli.info import info
 from sweep.cli.init import init
+from sweep.cli.manifest import manifest
 from sweep.cli.memory import memory
 from sweep.cli.program import Program
 from sweep.cli.quantize import quantize
 from sweep.cli.region import region
 from sweep.cli.relax import relax
 from sweep.cli.report import report
+from sweep.cli.rollout import rollout
 from sweep.cli.run import run
 from sweep.cli.signals import catch_signals
 from sweep.cli.traffic import traffic
@@ -56,11 +59,13 @@ def program(ctx: click.Context) -> None:
     Exit codes:
       0    done; "nothing is feasible" is an answer too
       1    what was asked to fail: verify differs, best --require finds nothing,
-           diff --fail-on-regression finds one
+           diff --fail-on-regression finds one; and where the answer is no:
+           a manifest does not start, a rollout halts or rolls back
       2    wrong usage: an unknown command, option, axis or value
       3    a wrong grid file, or a size that is refused or too large for memory
       4    a result file missing, damaged or foreign, or one cannot be written
       5    the self-check of a run failed: a bug; nothing was written
+      6    not enough data to decide: neither a pass nor a failure
       130  interrupted (129 and 143: by SIGHUP and SIGTERM)
     """
     if ctx.invoked_subcommand is None:
@@ -86,6 +91,9 @@ for command in (
     fleet,
     autoscale,
     cost,
+    manifest,
+    diagnose,
+    rollout,
     info,
     completion,
 ):
