@@ -10,14 +10,19 @@ from sweep.report.blocks import Paragraph, Section
 from sweep.report.words import label
 
 
-def slo_section(bounds: Mapping[str, tuple[int | str, int | str]]) -> Section:
-    """The bounds of `--slo`.
+def slo_text(bounds: Mapping[str, tuple[int | str, int | str]]) -> str:
+    """The bounds of `--slo` in words.
 
     Args:
         bounds: bound -> its value, and the one that the file has.
     """
     texts = [f"{name} = {label(now)} (the file has {label(before)})" for name, (now, before) in bounds.items()]
-    return Section("", (Paragraph(f"Under another SLO: {', '.join(texts)}"),))
+    return f"Under another SLO: {', '.join(texts)}"
+
+
+def slo_section(bounds: Mapping[str, tuple[int | str, int | str]]) -> Section:
+    """The bounds of `--slo` as a section of a page."""
+    return Section("", (Paragraph(slo_text(bounds)),))
 
 
 def csv_with(text: str, bounds: Mapping[str, int | str]) -> str:
