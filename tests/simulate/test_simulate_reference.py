@@ -201,7 +201,7 @@ def stepped(outputs, needs, slots, budget, static):
     """Steps and most requests at one time, one token at a time."""
     queue, active, steps, peak = [at for at, need in enumerate(needs) if need <= budget], {}, 0, 0
     while queue or active:
-        closed = static and active
+        closed = static and len(active) > 0
         while queue and not closed and len(active) < slots:
             if sum(needs[at] for at in active) + needs[queue[0]] > budget:
                 break
