@@ -23,6 +23,7 @@ from sweep.cli.info import info
 from sweep.cli.init import init
 from sweep.cli.manifest import manifest
 from sweep.cli.memory import memory
+from sweep.cli.plot import plot
 from sweep.cli.program import Program
 from sweep.cli.quantize import quantize
 from sweep.cli.region import region
@@ -81,6 +82,7 @@ for command in (
     region,
     frontier,
     relax,
+    plot,
     report,
     verify,
     diff,
