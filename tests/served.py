@@ -1,5 +1,8 @@
 """A small H100 grid, snapshots of a service as vLLM prints them, and manifests drawn at random."""
 
+import os
+import subprocess
+import sys
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -30,6 +33,13 @@ def small_grid(*overrides):
 @cache
 def small_manifest():
     return sweep.deployment_manifest(small_grid(), *UNIT)
+
+
+def sweep_in(folder, *args):
+    """The exit code of a command in a folder, in a process of its own."""
+    command = [sys.executable, "-m", "sweep", *map(str, args)]
+    surroundings = {**os.environ, "PYTHONPATH": str(GRIDS.parent)}
+    return subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, check=False).returncode
 
 
 def snapshot(running=0, waiting=0, usage="0.1", preempted=0, finished=0, itl=(0, 0, 0, 0, 0, 0), engine=0):

@@ -3,31 +3,24 @@
 import json
 
 import pytest
-from served import GRIDS, SMALL, UNIT, snapshot
+from served import GRIDS, SMALL, UNIT, snapshot, sweep_in
 
 CLAIM = "declared capacity. It is not a queueing analysis and not a device benchmark.\n"
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory, process_session):
+def served(tmp_path_factory):
     """A folder with a result of the small grid, its manifest, and two snapshots of an overloaded service."""
     folder = tmp_path_factory.mktemp("served")
     axes = [word for kind, text in SMALL for word in (f"--{kind}", text)]
-    assert process_session("run", GRIDS / "h100.toml", "-o", "s.nc", "-q", *axes, cwd=folder).returncode == 0
+    assert sweep_in(folder, "run", GRIDS / "h100.toml", "-o", "s.nc", "-q", *axes) == 0
     names = ["--model", UNIT[0], "--revision", UNIT[1], "--framework", UNIT[2], "-o", "m.json"]
-    assert process_session("manifest", "s.nc", *names, cwd=folder).returncode == 0
+    assert sweep_in(folder, "manifest", "s.nc", *names) == 0
     (folder / "a.prom").write_text(snapshot(running=90, finished=1_000, itl=(0, 50, 100, 9, 0, 0)))
     (folder / "b.prom").write_text(
         snapshot(running=100, waiting=30, usage="0.4", finished=1_700, itl=(0, 450, 3_000, 9, 0, 0))
     )
     return folder
-
-
-@pytest.fixture(scope="session")
-def process_session():
-    from conftest import run
-
-    return run
 
 
 def page(out):

@@ -8,8 +8,7 @@ import sys
 import time
 
 import pytest
-from conftest import ROOT
-from served import UNIT, small_manifest
+from served import GRIDS, UNIT, small_manifest
 
 PLAN = ["--stages", "1%,10%,100%", "--error-guardrail", "1%", "--latency-guardrail-ms", "500"]
 PLAN += ["--old-p99-ms", "400", "--tolerance", "10%", "--min-samples", "200"]
@@ -103,7 +102,7 @@ def test_manifests_are_named_and_checked(invoke, tmp_path):
 def test_a_kill_at_any_moment_leaves_the_old_state_or_the_new_one(invoke, state, tmp_path):
     """A pipeline that is killed and run again comes to the same end."""
     command = [sys.executable, "-m", "sweep", "rollout", "observe", state, "--stage", "1", *map(str, seen())]
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    surroundings = {**os.environ, "PYTHONPATH": str(GRIDS.parent)}
     states = {(tmp_path / state).read_bytes()}
     for delay in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3):
         victim = subprocess.Popen(
@@ -120,7 +119,7 @@ def test_a_kill_at_any_moment_leaves_the_old_state_or_the_new_one(invoke, state,
 
 
 def test_pipelines_side_by_side_decide_a_stage_once(state, tmp_path):
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    surroundings = {**os.environ, "PYTHONPATH": str(GRIDS.parent)}
     base = [sys.executable, "-m", "sweep", "rollout", "observe", state, "--stage", "1"]
     both = [
         subprocess.Popen(
