@@ -93,7 +93,9 @@ def number_given(option: str, text: str | None, least: int, most: int) -> int | 
     """
     if text is None:
         return None
+    from sweep.units import printable
+
     plain = text.replace("_", "").replace(" ", "")
     if not plain.isascii() or not plain.isdigit() or len(plain) > 18 or not least <= int(plain) <= most:
-        raise UsageFault(f"{option} {text}: wanted a whole number from {least} to {most}; correct it.")
+        raise UsageFault(f"{option} {printable(text)}: wanted a whole number from {least} to {most}; correct it.")
     return int(plain)

@@ -103,14 +103,19 @@ def duration_ns(option: str, text: str) -> int:
     Raises:
         UsageFault: no unit, or no whole number of ns.
     """
-    from sweep.units import UnitError, from_text
+    from sweep.units import UnitError, from_text, printable
 
     try:
         found = from_text(text, "ns")
     except UnitError as error:
-        raise UsageFault(f"{option} {text}: {error}.".replace(", or an integer of ns without quotes", "")) from None
+        why = (
+            str(error)
+            .replace(", or an integer of ns without quotes", "")
+            .replace("an integer, or a number", "a number")
+        )
+        raise UsageFault(f"{option} {printable(text)}: {why}.") from None
     if found < 0:
-        raise UsageFault(f"{option} {text}: wanted a time of at least 0; correct it.")
+        raise UsageFault(f"{option} {printable(text)}: wanted a time of at least 0; correct it.")
     return found
 
 
@@ -121,11 +126,12 @@ def share_of(option: str, text: str) -> Any:
         UsageFault: neither.
     """
     from sweep.operate.prices import exact_number
+    from sweep.units import printable
 
     plain = text.strip()
     number = exact_number(plain.removesuffix("%").strip())
     if number is None or number < 0:
-        raise UsageFault(f"{option} {text}: wanted a share such as 10% or 0.1; correct it.")
+        raise UsageFault(f"{option} {printable(text)}: wanted a share such as 10% or 0.1; correct it.")
     return number / 100 if plain.endswith("%") else number
 
 

@@ -19,14 +19,16 @@ from sweep.engine.run import evaluation_of
 from sweep.errors import RefusedSize, SelfCheckFault, UsageFault
 from sweep.grid.fields import FIELDS
 from sweep.grid.model import Grid
-from sweep.grid.paths import TRAFFIC
+from sweep.grid.paths import STANDING, TRAFFIC
 from sweep.kernels.domain import SCALE_MAX_PERMILLE
 from sweep.query.cell import Cell, cell_at
 from sweep.query.rank import Ranked, ranked
 from sweep.query.select import RATE, At, select
+from sweep.reference.judge import judge
 from sweep.units import grouped
 
 REPLICAS: Final = "traffic.replicas"
+SCALE: Final = STANDING[TRAFFIC]
 PARALLEL: Final = "gpu.tensor_parallel"
 MAX_REPLICAS: Final = FIELDS["traffic", "replicas"].upper
 
@@ -170,15 +172,22 @@ class _Search:
         enough = MAX_REPLICAS if one is None else min(-(-whole // one.scale_permille), MAX_REPLICAS)
         if not self.carries(enough):
             return None
-        low, step = 1, 1  # low does not carry it; steps down from enough double, since it is mostly the answer
-        while enough - step > low:
-            if self.carries(enough - step):
-                enough, step = enough - step, 2 * step
-            else:
-                low = enough - step
+        while True:  # one configuration alone costs microseconds; mostly no other carries it on one replica fewer
+            enough = self._fewest_of(enough)
+            if enough == 1 or not self.carries(enough - 1):
+                return enough
+            enough -= 1
+
+    def _fewest_of(self, enough: int) -> int:
+        """The fewest replicas of the configuration that carries the most on `enough` of them, by the reference."""
+        point = self.largest(enough)
+        assert point is not None  # it carries the traffic
+        fields = self.cell(enough, point).fields
+        low = 0
         while enough - low > 1:
             middle = (low + enough) // 2
-            low, enough = (low, middle) if self.carries(middle) else (middle, enough)
+            cell = {**fields, REPLICAS: middle, SCALE: self.busiest(middle)}
+            low, enough = (middle, enough) if judge(cell, self.grid.class_ids).violations else (low, middle)
         return enough
 
 

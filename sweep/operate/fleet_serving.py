@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from sweep.engine.run import evaluation_of
 from sweep.errors import InputFault
 from sweep.grid.model import Grid
 from sweep.kernels.domain import SCALE_MAX_PERMILLE
-from sweep.operate.fleet import PARALLEL, REPLICAS, declared_arrivals, scale_for, with_replicas
+from sweep.operate.fleet import PARALLEL, REPLICAS, SCALE, declared_arrivals, with_replicas
 from sweep.query.cell import Cell, cell_at
 from sweep.query.rank import ranked
 from sweep.query.select import At, select
 from sweep.reference.derive import Fields
 from sweep.reference.judge import judge
 from sweep.units import decimal_text
-
-SCALE: Final = "traffic.scale_permille"
 
 
 @dataclass(frozen=True)
@@ -136,21 +134,25 @@ def fewest_for(cell: Cell, rates: Sequence[Fraction], imbalance: Fraction = Frac
         imbalance: as in `find_fleet`.
     """
     arrivals = declared_arrivals(cell.fields, cell.class_ids)
+    carried: dict[int, int] = {}
+
+    def carries(replicas: int, millirps: int) -> bool:
+        """A rate is carried where the least scale that reaches it is: where the largest that is carried reaches it."""
+        if replicas not in carried:
+            largest = largest_scale({**cell.fields, REPLICAS: replicas}, cell.class_ids)
+            scale = int(largest / min(Fraction(replicas), 1 + imbalance))
+            carried[replicas] = sum(-(-arrival * scale // 1000) for arrival in arrivals)
+        return carried[replicas] >= millirps
+
     found, replicas = dict[Fraction, int](), 1
     for rate in sorted(set(rates)):  # more traffic never takes fewer
-        scale = scale_for(arrivals, -(-rate.numerator * 1000 // rate.denominator))
-
-        def carried(number: int, scale: int = scale) -> bool:
-            share = scale * min(Fraction(number), 1 + imbalance)
-            fields = {**cell.fields, REPLICAS: number, SCALE: -(-share.numerator // share.denominator)}
-            return not judge(fields, cell.class_ids).violations
-
+        millirps = -(-rate.numerator * 1000 // rate.denominator)
         low, step = replicas - 1, 1
-        while not carried(low + step):
+        while not carries(low + step, millirps):
             low, step = low + step, 2 * step
         high = low + step
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if carried(middle) else (middle, high)
+            low, high = (low, middle) if carries(middle, millirps) else (middle, high)
         found[rate] = replicas = high
     return found

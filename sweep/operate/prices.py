@@ -63,13 +63,17 @@ def prices_of(texts: Iterable[str], file: str | Path | None = None) -> dict[str,
     for text in texts:
         name, equals, value = (part.strip() for part in text.rpartition("="))
         if equals and not name:
-            faults.append(f"--price {text}: wanted NAME=PRICE, such as --price h100=2.33; add the name of the GPU.")
+            faults.append(
+                f"--price {printable(text)}: wanted NAME=PRICE, such as --price h100=2.33; add the name of the GPU."
+            )
             continue
         if name in found:
-            faults.append(f"--price {text}: {name or 'the price of every GPU'} is given twice; give it once.")
+            faults.append(
+                f"--price {printable(text)}: {name or 'the price of every GPU'} is given twice; give it once."
+            )
             continue
         try:
-            found[name] = price_of(value, f"--price {text}")
+            found[name] = price_of(value, f"--price {printable(text)}")
         except UsageFault as fault:
             faults += fault.faults
     if faults:

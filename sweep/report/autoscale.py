@@ -17,8 +17,8 @@ from sweep.report.fleet import rate_text, time_text
 from sweep.report.words import counted, safe
 from sweep.units import decimal_text, grouped
 
-MOST_CHANGES = 16
-MOST_SPANS = 6
+MOST_CHANGES = 8
+MOST_SPANS = 4
 
 
 def autoscale_page(answer: Autoscaling, demand: Demand, searched: bool, output: Path | None) -> list[Section]:

@@ -18,7 +18,7 @@ from sweep.report.point import breaches
 from sweep.report.words import coordinates, counted, listed, permille_as_factor, rate, safe
 from sweep.units import decimal_text, grouped
 
-MOST_ROWS = 24
+MOST_ROWS = 10
 
 
 def fleet_page(fleets: Sequence[Fleet], demand: Demand, day: Day | None, output: Path | None) -> list[Section]:
@@ -52,7 +52,7 @@ def fleet_page(fleets: Sequence[Fleet], demand: Demand, day: Day | None, output:
     sections.append(_proof(best))
     if day is not None:
         sections += _day(day, best)
-    notes = [*_open_demands(best), *mix_notes(demand, best)]
+    notes = [*_open_demands(best), *_unlike(fleets), *mix_notes(demand, best)]
     if output is not None:
         notes.append(f"Written to {safe(str(output))}, which sweep autoscale and sweep cost read.")
     if notes:
@@ -209,6 +209,20 @@ def _open_demands(fleet: Fleet) -> Iterator[str]:
     ]
     if left:
         yield f"The best value was taken of {listed(left)}, which is part of what is asked; fix it with --at."
+
+
+def _unlike(fleets: Sequence[Fleet]) -> Iterator[str]:
+    """Where the choices are not asked for the same work, or not under the same SLO."""
+    mixes = {(one.serving.prompt_tokens, one.serving.output_tokens) for one in fleets if one.serving is not None}
+    if len(mixes) > 1:
+        yield "The mixes of these grids differ, so one rate is not the same work for all; give them the same classes."
+    bounds = {
+        tuple(cell.bound(name) for name in FIGURE_OF_BOUND if name not in ("max_kv_bytes", "max_active_sequences"))
+        for cell in (one.sizing.cell for one in fleets)
+        if cell is not None
+    }
+    if len(bounds) > 1:
+        yield "The SLOs of these fleets differ; --slo gives all files the same bounds."
 
 
 def mix_notes(demand: Demand, fleet: Fleet) -> Iterator[str]:

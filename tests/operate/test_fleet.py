@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sweep.errors import RefusedSize, UsageFault
 from sweep.grid import parse_grid
 from sweep.operate.curve import constant, curve_of
-from sweep.operate.fleet import MAX_REPLICAS, REPLICAS, find_fleet, scale_for, with_replicas
+from sweep.operate.fleet import MAX_REPLICAS, REPLICAS, SCALE, find_fleet, scale_for, with_replicas
 from sweep.operate.fleet_choice import cheapest, choices_of, find_fleets
 from sweep.operate.fleet_day import day_of
-from sweep.operate.fleet_serving import SCALE, fewest_for, largest_scale, serving_of, serving_of_grid
+from sweep.operate.fleet_serving import fewest_for, largest_scale, serving_of, serving_of_grid
 from sweep.query.select import select
 from sweep.reference.judge import judge
 
