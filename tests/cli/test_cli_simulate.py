@@ -100,7 +100,7 @@ def test_a_sweep_holds_what_each_simulation_says(ask, tmp_path, h100_grid):
                     "--at",
                     "share=900",
                     "--at",
-                    "chunk=768",
+                    "chunk=512",
                     "--at",
                     f"slots={slots}",
                     "--at",
