@@ -12,7 +12,7 @@ from sweep.operate.cost_table import CostTable
 from sweep.operate.curve_demand import Demand
 from sweep.records.wording import CLAIM as CLAIM_CODE
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
-from sweep.report.fleet import rate_text
+from sweep.report.fleet import mix_notes, rate_text
 from sweep.report.words import counted, safe
 from sweep.units import decimal_text, grouped
 
@@ -145,14 +145,8 @@ def _notes(cost: Cost, demand: Demand | None) -> Iterator[str]:
         )
     if demand is not None and demand.peak > cost.full_rps:
         yield f"At its worst, {rate_text(demand.peak)} req/s, the traffic exceeds what these GPUs carry within the SLO."
-    facts = None if demand is None else demand.facts
-    if facts is not None:
-        own = f"{money(cost.serving.prompt_tokens, 1)} prompt and {money(cost.serving.output_tokens, 1)} output tokens"
-        trace = f"{money(facts.prompt.mean_tokens, 1)} and {money(facts.output.mean_tokens, 1)}"
-        yield (
-            f"Both sides serve the grid's mix, whose mean request has {own}; that of the trace has {trace}. Where they "
-            "differ, put the trace's classes into the grid (sweep traffic --toml)."
-        )
+    if demand is not None:
+        yield from mix_notes(demand, cost.serving)
 
 
 def compare_page(answer: BuildVersusBuy, price: Fraction, tokens: str, share: Fraction, hosted: str) -> list[Section]:

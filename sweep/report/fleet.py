@@ -12,6 +12,7 @@ from sweep.operate.curve_demand import Demand
 from sweep.operate.fleet import MAX_REPLICAS
 from sweep.operate.fleet_choice import Fleet, cheapest
 from sweep.operate.fleet_day import Day
+from sweep.operate.fleet_serving import Serving
 from sweep.query.cell import FIGURE_OF_BOUND, Cell
 from sweep.report.blocks import CLAIM, Paragraph, Section, Table, table
 from sweep.report.point import breaches
@@ -52,7 +53,7 @@ def fleet_page(fleets: Sequence[Fleet], demand: Demand, day: Day | None, output:
     sections.append(_proof(best))
     if day is not None:
         sections += _day(day, best)
-    notes = [*_open_demands(best), *_unlike(fleets), *mix_notes(demand, best)]
+    notes = [*_open_demands(best), *_unlike(fleets), *mix_notes(demand, best.serving)]
     if output is not None:
         notes.append(f"Written to {safe(str(output))}, which sweep autoscale and sweep cost read.")
     if notes:
@@ -225,13 +226,16 @@ def _unlike(fleets: Sequence[Fleet]) -> Iterator[str]:
         yield "The SLOs of these fleets differ; --slo gives all files the same bounds."
 
 
-def mix_notes(demand: Demand, fleet: Fleet) -> Iterator[str]:
+def mix_notes(demand: Demand, serving: Serving | None) -> Iterator[str]:
     """Where the requests of a trace are not those that capacity was judged for."""
-    facts, serving = demand.facts, fleet.serving
+    facts = demand.facts
     if facts is None or serving is None:
         return
     own = f"{money(serving.prompt_tokens, 1)} prompt and {money(serving.output_tokens, 1)} output tokens"
     trace = f"{money(facts.prompt.mean_tokens, 1)} and {money(facts.output.mean_tokens, 1)}"
+    tokens = facts.prompt.mean_tokens + facts.output.mean_tokens
+    if tokens * 10 > (serving.prompt_tokens + serving.output_tokens) * 11:
+        yield "The trace's requests are longer than those that capacity was judged for: what is said here is too little."
     yield (
         f"Capacity is that of the grid's mix, whose mean request has {own}; that of the trace has {trace}. Where they "
         "differ, put the trace's classes into the grid (sweep traffic --toml)."

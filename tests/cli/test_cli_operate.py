@@ -75,6 +75,14 @@ def test_a_trace_sizes_by_its_busiest_bin_and_shows_the_mean(invoke, tiny, trace
     assert "whose mean request has 1000.0 prompt and 200.0 output tokens; that of the trace has 456.2 and 156.2" in flat
 
 
+def test_a_trace_of_longer_requests_than_the_grid_s_is_said_to_be_one(invoke, tiny, tmp_path):
+    (tmp_path / "long.csv").write_text("at,in,out\n0,9000,20\n1,9000,300\n")
+    for command in (("fleet",), ("cost", "--price", "1")):
+        code, out, _ = invoke(command[0], tiny, "--traffic", "long.csv", *COLUMNS, *command[1:])
+        assert code == 0
+        assert "longer than those that capacity was judged for" in " ".join(out.split())
+
+
 def test_nothing_carries_it(invoke, tiny):
     code, out, _ = invoke("fleet", tiny, "--rps", 21, "--slo", "max_ttft_ms=50")
     assert code == 0
