@@ -235,7 +235,7 @@ def mix_notes(demand: Demand, serving: Serving | None) -> Iterator[str]:
     trace = f"{money(facts.prompt.mean_tokens, 1)} and {money(facts.output.mean_tokens, 1)}"
     tokens = facts.prompt.mean_tokens + facts.output.mean_tokens
     if tokens * 10 > (serving.prompt_tokens + serving.output_tokens) * 11:
-        yield "The trace's requests are longer than those that capacity was judged for: what is said here is too little."
+        yield "The trace's requests are longer than those that capacity was judged for: it needs more than this."
     yield (
         f"Capacity is that of the grid's mix, whose mean request has {own}; that of the trace has {trace}. Where they "
         "differ, put the trace's classes into the grid (sweep traffic --toml)."
