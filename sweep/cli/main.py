@@ -32,6 +32,7 @@ from sweep.cli.report import report
 from sweep.cli.rollout import rollout
 from sweep.cli.run import run
 from sweep.cli.signals import catch_signals
+from sweep.cli.simulate import simulate
 from sweep.cli.traffic import traffic
 from sweep.cli.verify import verify
 
@@ -84,6 +85,7 @@ for command in (
     relax,
     plot,
     report,
+    simulate,
     verify,
     diff,
     traffic,
