@@ -53,7 +53,7 @@ def picture(draw: Callable[[], Figure], kind: str, form: str, about: str) -> byt
             format=form,
             backend=_BACKENDS[form],
             dpi=_DOTS_PER_INCH[form],
-            metadata=_metadata(kind, form, about),
+            metadata=_metadata(kind, form, f"{about}; matplotlib {mpl.__version__}"),
         )
     return stream.getvalue()
 
