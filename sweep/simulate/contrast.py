@@ -140,8 +140,7 @@ def _continuous(
             held -= freed
         heappush(running, (now + outputs[at], needs[at]))
         held += needs[at]
-        while running[0][0] <= now:  # left at the same step's end, and not needed for room
-            held -= heappop(running)[1]
+        # others that leave at this step's end may still be counted: there were no fewer before the one that left
         peak = max(peak, len(running))
     steps = max(running, default=(0, 0))[0]
     return Layout("continuous", cache, steps, peak, sum(outputs[at] for at in fitting), unservable)

@@ -55,7 +55,7 @@ class Counters:
     peak_waiting: int = 0
     peak_blocks: int = 0
     most_passes: int = 0
-    """Most iterations in a row that passed over the oldest request that could have been served."""
+    """Most iterations in a row that served younger requests and not the oldest one, as the policy wanted."""
 
 
 _PEAKS: Final = ("peak_running", "peak_waiting", "peak_blocks", "most_passes")

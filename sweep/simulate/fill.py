@@ -16,7 +16,7 @@ class Filled(NamedTuple):
         grants: the sequences that prefill in it.
         tokens: of all of them.
         cause: what kept further work waiting, empty where there was none.
-        passed: the oldest request where it was passed over although it could have been served.
+        passed: the oldest request where it was passed over.
     """
 
     grants: list[Sequence]
@@ -52,6 +52,7 @@ def fill(state: State, now: int, preempted: bool) -> Filled:
     by_age = state.passes >= state.point.priority_iterations
     queue = sorted(state.prefilling, key=number_of) if by_age else list(state.prefilling)
     oldest = _oldest(state)
+    ran = oldest.number in state.running
     closed = state.static and len(state.running) > 0
     blocked = BLOCKS if preempted else SLOTS if closed else ""
     grants: list[Sequence] = []
@@ -78,8 +79,8 @@ def fill(state: State, now: int, preempted: bool) -> Filled:
         cause = PREFILL
     elif len(waiting):
         cause = blocked or (SLOTS if len(state.running) >= state.point.slots else PREFILL)
-    passed = _passed(state, oldest, grants, preempted or closed)
-    return Filled(grants, size - budget, cause, passed)
+    served = oldest in grants or (not ran and oldest.number in state.running)
+    return Filled(grants, size - budget, cause, _passed(state, oldest, served, len(grants) > 0 and not by_age))
 
 
 def _before(head: Sequence, sequence: Sequence, by_age: bool) -> bool:
@@ -148,21 +149,13 @@ def _grant(state: State, sequence: Sequence, budget: int) -> int:
     return tokens
 
 
-def _passed(state: State, oldest: Sequence, grants: list[Sequence], shut: bool) -> Sequence | None:
-    """Count an iteration that passes over the oldest request; the request where it does.
-
-    It does where it serves others, and the oldest runs, or could run beside them: a slot is free, and its blocks are,
-    even without prefix hits. What is asked here after the others were let in was no less true before.
-    """
-    if not grants:
-        return None
-    if oldest in grants:
+def _passed(state: State, oldest: Sequence, served: bool, by_policy: bool) -> Sequence | None:
+    """Count an iteration that serves others, as the policy wants, and not the oldest; the oldest where it does."""
+    if served:
         state.passes, oldest.passed_run_ns = 0, 0
         return None
-    if oldest.number not in state.running:
-        room = len(state.running) < state.point.slots and _promise(state, oldest) <= state.pool.available
-        if shut or not room:
-            return None
+    if not by_policy:
+        return None
     state.passes += 1
     state.counters.most_passes = max(state.counters.most_passes, state.passes)
     return oldest

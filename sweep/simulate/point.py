@@ -51,7 +51,7 @@ class OperatingPoint:
         slots: sequences that run at one time.
         chunk_tokens: prefill tokens of an iteration, at most.
         base_ns, per_sequence_ns, per_prefill_token_ns: the step time.
-        priority_iterations: iterations in a row that may pass over the oldest request that could be served.
+        priority_iterations: iterations in a row that may serve younger requests and not the oldest.
         kv_blocks: blocks of the KV pool; 0 serves nothing.
         block_tokens: tokens of a block.
         kv_bytes_per_token: bytes of a token in the pool.

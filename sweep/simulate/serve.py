@@ -38,7 +38,7 @@ class Row(NamedTuple):
         first_token_ns, finish_ns: its first and its last token.
         preemptions: how often it lost its slot.
         prefix_hit_tokens: of its prompt, that stood in the pool when it first got a slot.
-        passed_ns: the longest that it, the oldest then, was passed over in a row although it could have been served.
+        passed_ns: the longest that it, the oldest then, was passed over in a row: iterations that served younger ones.
         refusal: why it was refused, empty where it was served.
     """
 

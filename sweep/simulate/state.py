@@ -33,6 +33,7 @@ class State:
         due_order: a heap of the keys of `due`; preemption may have left a list of it empty.
         step: iterations that have ended.
         passes: how many of them in a row have passed over the oldest request.
+        unfinished: requests that have come and not gone: those that wait or run.
         gaps: ns between two tokens of a request -> how often.
         counters: sums.
     """
@@ -50,12 +51,8 @@ class State:
         self.due_order: list[int] = []
         self.gaps: dict[int, int] = {}
         self.counters = Counters()
+        self.unfinished = 0
         self._changed_ns = 0  # when a request last came or went
-
-    @property
-    def unfinished(self) -> int:
-        """Requests waiting or running."""
-        return len(self.waiting) + len(self.running)
 
     def wait(self, sequence: Sequence) -> None:
         """It waits, for the first time or again."""
@@ -63,9 +60,10 @@ class State:
         if len(self.waiting) > self.counters.peak_waiting:
             self.counters.peak_waiting = len(self.waiting)
 
-    def came_or_went(self, now: int) -> None:
-        """To be called before the number of unfinished requests changes."""
+    def came_or_went(self, now: int, change: int) -> None:
+        """One more request is unfinished, or one less."""
         self.counters.in_system_ns += self.unfinished * (now - self._changed_ns)
+        self.unfinished += change
         self._changed_ns = now
 
     def preempt_latest(self, now: int) -> None:

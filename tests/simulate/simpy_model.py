@@ -169,7 +169,8 @@ class Server:
         by_age = self.passes >= self.point.priority_iterations
         closed = self.static and bool(self.running)
         lacking = "blocks" if preempted else "slots" if closed else ""
-        jobs = [job for job in self.running if not job.decodes] + self.waiting
+        waited = list(self.waiting)
+        jobs = [job for job in self.running if not job.decodes] + waited
         oldest = min(jobs, key=lambda job: job.number, default=None)
         jobs.sort(key=lambda job: (0 if by_age else self.key(job.request), job.number))
         grants = []
@@ -196,14 +197,12 @@ class Server:
             full = len(self.running) >= self.point.slots
             cause = lacking or ("slots" if full else "prefill")
         passed = None
-        if grants and oldest in [job for job, _ in grants]:
+        if oldest in [job for job, _ in grants] or (oldest in waited and oldest in self.running):
             self.passes = oldest.passed_now = 0
-        elif grants:
-            fits = len(self.running) < self.point.slots and self.promise(oldest) <= self.available()
-            if oldest in self.running or (fits and not preempted and not closed):
-                passed = oldest
-                self.passes += 1
-                self.seen["most_passes"] = max(self.seen["most_passes"], self.passes)
+        elif grants and not by_age:
+            passed = oldest
+            self.passes += 1
+            self.seen["most_passes"] = max(self.seen["most_passes"], self.passes)
         return grants, ("blocks" if preempted else cause), passed
 
     def iterations(self):
