@@ -71,7 +71,7 @@ MUTANTS = [
     ("kernels/rules", "chunk > service_tokens", "chunk >= service_tokens"),
     ("kernels/thresholds", "return least(caps)", "return caps[0]"),
     ("kernels/thresholds", "floor_div(1000 * time", "floor_div(999 * time"),
-    ("kernels/thresholds", "hi - ceil_div((unit - 1) * total(*weights), slope)", "hi - ceil_div(total(*weights), slope)"),
+    ("kernels/thresholds", "ceil_div((unit - 1) * total(*weights), slope)", "ceil_div(total(*weights), slope)"),
     ("kernels/thresholds", "(unit - 1) * g + unit * (base - 1)", "(base - 1)"),
     ("kernels/thresholds", "ceil_div(ceil_div(a * x, unit) * g, ", "ceil_div(ceil_div(a * x * g, unit), "),
     ("kernels/thresholds", "floor_div(max_tpot * decode", "ceil_div(max_tpot * decode"),

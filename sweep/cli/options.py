@@ -53,9 +53,10 @@ def memory_bytes(text: str | None) -> int | None:
     if text is None:
         return None
     try:
-        return int(text) if re.fullmatch(r"[0-9]{1,30}", text) else from_text(text, "byte")
-    except UnitError as error:
-        raise UsageFault(f"--memory {text}: {error}.") from None
+        return int(text) if re.fullmatch(r"[0-9][0-9_]{0,30}", text) else from_text(text, "byte")
+    except UnitError:
+        wanted = "wanted a whole number of bytes, or a number with B kB MB GB TB KiB MiB GiB TiB"
+        raise UsageFault(f"--memory {text}: {wanted}; write --memory 2GiB, say.") from None
 
 
 def change_options(command: Decorated) -> Decorated:

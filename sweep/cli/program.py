@@ -75,7 +75,9 @@ class Program(click.Group):
             complain(f"{stop_word(error)}; {'no file was written' if written is None else f'{written} is complete'}")
             raise click.exceptions.Exit(code) from error
         except MemoryError as error:
-            complain("not enough memory for this question; thin out an axis, or look at it with run --dry-run.")
+            complain(
+                "not enough memory for this; thin out an axis, give run a smaller --memory, or look with --dry-run."
+            )
             raise click.exceptions.Exit(InputFault.exit_code) from error
         except OSError as error:
             raise click.exceptions.Exit(_unwritten(error)) from error

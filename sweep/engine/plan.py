@@ -30,6 +30,12 @@ MAX_CELLS = 2 * 10**10
 MAX_CONFIGURATIONS = 3 * 10**8
 """A run computes every configuration's capacity; beyond this it is refused likewise."""
 
+WRITTEN_CONFIGURATIONS = 2**18
+"""Capacities, and what limits them, that are written at once."""
+
+DEFLATE_AT_BEST = 1_000
+"""No compression of zlib's makes less of bytes than a thousandth (1032:1); long runs of a mask come near."""
+
 ROW_VALUES = 2**15
 """Configurations in a tile where cells are counted as runs and not written."""
 
@@ -167,9 +173,10 @@ def _peak_bytes(ev: Evaluation, tile: tuple[int, ...], by_runs: bool, mask: bool
     blocks = min(prod(ev.lengths[:-1]), ev.block_values) * ev.block_bytes_per_configuration
     tiles = prod(tile[:-1]) * _row_bytes(ev) if by_runs else prod(tile) * ev.tile_bytes_per_cell
     masks = (AHEAD + THREADS) * 2 * prod(tile) if mask or not by_runs else 0
+    written = (AHEAD + THREADS) * 10 * min(prod(ev.lengths[:-1]), WRITTEN_CONFIGURATIONS)
     # Beside the input a coordinate's copy, its bytes for the file, and the samples' comparisons.
     fixed = PROCESS_BYTES + 3 * inputs + shared + (ranked_bytes(ev) if by_runs else 0)
-    return fixed + THREADS * max(blocks, tiles) + masks
+    return fixed + THREADS * max(blocks, tiles) + max(masks, written)
 
 
 def free_bytes(path: Path) -> int:
@@ -185,7 +192,7 @@ def refuse(plan: Plan, free_disk_bytes: int) -> None:
     if plan.peak_bytes > plan.memory_bytes:
         raise RefusedSize(
             f"the run would take up to {grouped(plan.peak_bytes)} bytes of memory and may take "
-            f"{grouped(plan.memory_bytes)}: give more with --memory, or thin out the longest axis."
+            f"{grouped(plan.memory_bytes)}: give more with --memory, thin out the longest axis, or merge classes."
         )
     if plan.configurations > MAX_CONFIGURATIONS:
         raise RefusedSize(
@@ -198,12 +205,11 @@ def refuse(plan: Plan, free_disk_bytes: int) -> None:
         why = "written" if plan.mask_stored else "judged one by one (its loads are too large to be counted as runs)"
         way = "use --materialize never, or " if plan.by_runs else ""
         raise RefusedSize(
-            f"the grid has {grouped(plan.cells)} cells, whose violations would take {grouped(2 * plan.cells)} bytes before "
-            f"compression, and a run takes at most {grouped(MAX_CELLS)} that are {why}: {way}ask `sweep best` with the "
-            f"grid file, which finds the largest point without a run, or thin out an axis."
+            f"the grid has {grouped(plan.cells)} cells, whose violations would take {grouped(2 * plan.cells)} bytes "
+            f"before compression, and a run takes at most {grouped(MAX_CELLS)} that are {why}: {way}ask `sweep best` "
+            f"with the grid file, which finds the largest point without a run, or thin out an axis."
         )
-    if plan.stored_bytes > 64 * free_disk_bytes:
-        # zlib brings a mask to a hundredth and figures to a tenth of their size; beyond 64 times nothing helps.
+    if plan.stored_bytes > DEFLATE_AT_BEST * free_disk_bytes:
         raise RefusedSize(
             f"the result would hold {grouped(plan.stored_bytes)} bytes before compression and the disk has "
             f"{grouped(free_disk_bytes)} free: use --store none or --materialize never, or another disk with -o."

@@ -25,7 +25,7 @@ from sweep.engine.evaluate import Evaluation, narrowed
 from sweep.engine.largest import CAPACITY, LIMITING, Point, configuration_dims, first_in_order, limiting_masks
 from sweep.engine.opening import Array, Dims, open_inputs, switches_of
 from sweep.engine.parts import assembled
-from sweep.engine.plan import STORED_VALUES, Plan, PlannedQuantity
+from sweep.engine.plan import STORED_VALUES, WRITTEN_CONFIGURATIONS, Plan, PlannedQuantity
 from sweep.engine.runs import RunMaker
 from sweep.engine.tally import Tally, histogram
 from sweep.engine.verdict import MaskMaker, dims_regions, open_shape, reason_array, reported_rules, union_dims
@@ -36,7 +36,7 @@ from sweep.kernels.graph import build
 from sweep.records.codes import INVALID_REASONS
 from sweep.records.wording import CLAIM, CLAIM_SENTENCE
 from sweep.reference.build import records_of
-from sweep.store.layout import Variable, slabs
+from sweep.store.layout import Variable, slab_shape, slabs
 from sweep.store.write import ResultWriter
 
 Progress = Callable[[int, int], None]
@@ -136,8 +136,10 @@ class _Job:
         else:
             self.recomputed += [CAPACITY, LIMITING]
         best: Point | None = None
+        # The two variables are written in turn, so their pieces are the same whatever the memory: HDF5 puts chunks
+        # where they come, and the same grid gives the same bytes.
         for region, capacity, limiting in ordered(
-            self._capacity_of, dims_regions(self.ev.lengths, dims, self.ev.block_values)
+            self._capacity_of, dims_regions(self.ev.lengths, dims, WRITTEN_CONFIGURATIONS)
         ):
             found = first_in_order(capacity, tuple(s.start or 0 for s in region))
             if found is not None and (best is None or found.key < best.key):
@@ -152,10 +154,22 @@ class _Job:
 
     def _capacity_of(self, region: Region) -> tuple[Region, Array, Array | None]:
         """The capacity of a block, and what limits it where that is stored or checked."""
-        capacity = assembled(self.ev, region, CAPACITY, configuration_dims(self.ev))
-        if not self.plan.capacity_stored and not self.capacity_samples.holds(region):
-            return region, capacity, None
-        return region, capacity, limiting_masks(self.ev.tile(region), capacity, self.grid.admission_control_enabled)
+        dims, admission = configuration_dims(self.ev), self.grid.admission_control_enabled
+        wanted = self.plan.capacity_stored or self.capacity_samples.holds(region)
+        lengths = [len(range(*s.indices(n))) for s, n in zip(region, self.ev.lengths, strict=True)]
+        shape = (*lengths[:-1], 1)
+        capacity = np.empty(shape, dtype=np.int64)
+        limiting = np.empty(shape, dtype=np.uint16) if wanted else None
+        for part in slabs(shape, slab_shape(shape, self.ev.block_values)):
+            here = tuple(
+                s if i not in dims else slice(s.start + (r.start or 0), s.stop + (r.start or 0))
+                for i, (s, r) in enumerate(zip(part, region, strict=True))
+            )
+            here = (*here[:-1], slice(None))
+            capacity[part] = assembled(self.ev, here, CAPACITY, dims)
+            if limiting is not None:
+                limiting[part] = limiting_masks(self.ev.tile(here), capacity[part], admission)
+        return region, capacity, limiting
 
     def quantities(self) -> None:
         """Compute every quantity at the cells to check, and write those that the plan stores."""

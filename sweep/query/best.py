@@ -76,6 +76,7 @@ class BestAnswer:
             answer["smallest_change"] = self.smallest_changes[0].as_json() if self.smallest_changes else None
             answer["smallest_changes"] = [change.as_json() for change in self.smallest_changes]
             answer["obstacles"] = None if self.obstacles is None else self.obstacles.as_json()
+            answer["counted"] = self.obstacles is not None
         answer["traffic_millirps"] = None if self.cell is None else self.cell.traffic_millirps
         answer["claim"] = CLAIM
         return answer

@@ -131,7 +131,8 @@ def ranked(
     part = restricted(ev, selection)
     if on_grid and selection.scale_permille is not None and selection.scale_permille not in grid.axes[last].values:
         return []
-    if not objectives and is_searched(selection):
+    default = not objectives or (exact and len(objectives) == 1)  # traffic alone is what the default order begins with
+    if default and is_searched(selection):
         points = searched(part, selection, traffic_values(grid)[selection.region[-1]], top, on_grid)
         return [Ranked(point.key, _cell_of(grid, point), point.scale_permille) for point in points]
     refuse_large(selection, walks_traffic=not exact and selection.scale_permille is None)
@@ -160,15 +161,15 @@ def refuse_large(selection: Selection, walks_traffic: bool) -> None:
     """Raise RefusedSize where a question would walk more cells or configurations than a person waits for."""
     configurations = configurations_of(selection)
     cells = configurations * (selection.region[-1].stop - selection.region[-1].start)
-    if walks_traffic and cells > MAX_CELLS:
-        raise RefusedSize(
-            f"the selection spans {grouped(cells)} cells, more than the {grouped(MAX_CELLS)} that objectives other "
-            f"than the largest traffic walk; maximize {CAPACITY} first, fix an axis with --at or thin one out."
-        )
     if configurations > MAX_CONFIGURATIONS:
         raise RefusedSize(
             f"the selection spans {grouped(configurations)} configurations, more than the "
-            f"{grouped(MAX_CONFIGURATIONS)} that a question walks; fix an axis with --at or thin one out."
+            f"{grouped(MAX_CONFIGURATIONS)} that this question walks; fix an axis with --at or thin one out."
+        )
+    if walks_traffic and cells > MAX_CELLS:
+        raise RefusedSize(
+            f"the selection spans {grouped(cells)} cells, more than the {grouped(MAX_CELLS)} that this question walks; "
+            f"fix the traffic or another axis with --at, or thin one out."
         )
 
 

@@ -209,7 +209,7 @@ def test_traffic_is_given_in_requests_per_second(h100):
     assert "vLLM fills about 911 ‰ of a full step with prefill." in h100[1].stdout
 
 
-@pytest.mark.parametrize(("text", "allowed"), [("512MiB", 2**29), ("2GB", 2 * 10**9), ("1073741824", 2**30)])
+@pytest.mark.parametrize(("text", "allowed"), [("512MiB", 2**29), ("2GB", 2 * 10**9), ("1_073_741_824", 2**30)])
 def test_memory_is_stated_beside_what_may_be_taken(invoke, tiny, text, allowed):
     code, out, _ = invoke("run", tiny, "--dry-run", "--json", "--memory", text)
     planned = json.loads(out)
@@ -221,10 +221,10 @@ def test_memory_is_stated_beside_what_may_be_taken(invoke, tiny, text, allowed):
 @pytest.mark.parametrize(
     ("text", "code", "wanted"),
     [
-        ("1 GiB 2", 2, "--memory 1 GiB 2: write"),
-        ("", 2, "--memory : write"),
-        ("-5", 2, "--memory -5: write"),
-        ("1.5", 2, "--memory 1.5: write"),
+        ("1 GiB 2", 2, "--memory 1 GiB 2: wanted"),
+        ("", 2, "--memory : wanted"),
+        ("-5", 2, "--memory -5: wanted"),
+        ("1.5", 2, "--memory 1.5: wanted"),
         ("64MiB", 3, "a run takes 155 189 248 bytes at the least"),
         ("0", 3, "give more"),
     ],

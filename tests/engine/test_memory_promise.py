@@ -71,10 +71,18 @@ def test_so_it_is_with_the_default(tmp_path, name):
     assert_kept(tmp_path, CASES[name], DEFAULT_MEMORY_BYTES)
 
 
-def test_the_same_bytes_come_out_of_any_budget(tmp_path):
-    grid = load_grid("grids/h100.toml", [("axis", "slots=16:200:8")])
-    for name, memory in (("small", PROCESS_BYTES + LEAST_ARRAY_BYTES), ("large", 2**32)):
-        run(grid, tmp_path / name, "all", memory_bytes=memory)
+@pytest.mark.parametrize(
+    ("name", "overrides"),
+    [
+        ("h100", [("axis", "slots=16:200:8")]),
+        ("large", [("axis", "traffic=[100,900]"), ("axis", "share=1:999:2"), ("axis", "slots=8:400:8")]),
+        ("precision", [("axis", "replicas=1:40:1")]),
+    ],
+)
+def test_the_same_bytes_come_out_of_any_budget(tmp_path, name, overrides):
+    grid = load_grid(f"grids/{name}.toml", overrides)
+    for file, memory in (("small", PROCESS_BYTES + LEAST_ARRAY_BYTES), ("large", 2**32)):
+        run(grid, tmp_path / file, memory_bytes=memory)
 
     assert (tmp_path / "small").read_bytes() == (tmp_path / "large").read_bytes()
 

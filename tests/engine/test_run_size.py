@@ -68,7 +68,7 @@ def test_the_refusal_names_the_way_out():
     refuse(never, 10**15)
     small = make_plan(axes_grid(), evaluation_of(axes_grid()))
     with pytest.raises(RefusedSize, match="another disk"):
-        refuse(small, small.stored_bytes // 65)
+        refuse(small, small.stored_bytes // 1_001)
     refuse(small, small.stored_bytes)
 
 
