@@ -24,7 +24,7 @@ _PARTS = ("provision", "pull", "load", "warm_up")
 
 
 @click.command(cls=InOrder, short_help="A fleet that follows its traffic, cold starts included.")
-@click.argument("file", metavar="GRID.toml|FILE.nc|FLEET.json", type=click.Path(path_type=Path))
+@click.argument("file", metavar="GRID.toml|FILE.nc|FLEET.json", type=click.Path(path_type=Path, readable=False))
 @traffic_options(rates=False)
 @click.option("--provision", metavar="TIME", help="Measured: until a machine with its GPUs is there: 90 s.")
 @click.option("--pull", metavar="TIME", help="Measured: until the container image is there.")
@@ -57,7 +57,9 @@ _PARTS = ("provision", "pull", "load", "warm_up")
 @slo_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the replicas over time as CSV.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the JSON there.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path, readable=False), help="Write the JSON there."
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @click.option("--require", is_flag=True, help="Exit with 1 where the SLO is not kept all the time.")
 def autoscale(file: Path, **given: Any) -> None:

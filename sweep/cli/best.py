@@ -24,7 +24,7 @@ from sweep.errors import AskedForFailure, UsageFault
 
 
 @click.command(cls=InOrder, short_help="The largest SLO-feasible operating point.")
-@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
+@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path, readable=False))
 @at_option
 @change_options
 @slo_option

@@ -26,7 +26,9 @@ _HOSTED = ("hosted_prompt", "hosted_output", "hosted_cached", "cached_share")
 
 
 @click.command(cls=InOrder, short_help="Cost per million tokens, and against hosted prices.")
-@click.argument("file", metavar="[GRID.toml|FILE.nc|FLEET.json]", required=False, type=click.Path(path_type=Path))
+@click.argument(
+    "file", metavar="[GRID.toml|FILE.nc|FLEET.json]", required=False, type=click.Path(path_type=Path, readable=False)
+)
 @traffic_options()
 @price_options
 @click.option("--replicas", metavar="N", help="That are reserved. Default: what the traffic takes at its worst.")

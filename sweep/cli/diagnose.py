@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sweep.operate.manifest import Manifest
     from sweep.query.cell import Cell
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, readable=False)
 
 
 @click.command(cls=InOrder, short_help="What is wrong with a running service, by its metrics.")

@@ -13,8 +13,8 @@ from sweep.errors import AskedForFailure, UsageFault
 
 
 @click.command(short_help="What changed from one result to another.")
-@click.argument("old", metavar="OLD.nc", type=click.Path(path_type=Path))
-@click.argument("new", metavar="NEW.nc", type=click.Path(path_type=Path))
+@click.argument("old", metavar="OLD.nc", type=click.Path(path_type=Path, readable=False))
+@click.argument("new", metavar="NEW.nc", type=click.Path(path_type=Path, readable=False))
 @at_option
 @slo_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the listed cells as CSV, one line per cell.")

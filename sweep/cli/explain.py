@@ -12,7 +12,7 @@ from sweep.cli.output import write_json, write_page
 
 
 @click.command(cls=InOrder, short_help="One operating point in full.")
-@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
+@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path, readable=False))
 @at_option
 @change_options
 @slo_option

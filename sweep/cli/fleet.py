@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 @change_options
 @slo_option
 @json_option
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the JSON there.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path, readable=False), help="Write the JSON there."
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @click.option("--require", is_flag=True, help="Exit with 1 where no fleet carries the traffic.")
 def fleet(files: tuple[str, ...], **given: Any) -> None:

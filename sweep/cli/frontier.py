@@ -23,7 +23,7 @@ from sweep.errors import UsageFault
 
 
 @click.command(cls=InOrder, short_help="The feasible points that no other one beats in every objective.")
-@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path, readable=False))
 @at_option
 @objective_options
 @click.option(

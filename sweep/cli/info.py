@@ -11,7 +11,7 @@ from sweep.cli.output import write_json, write_page
 
 
 @click.command(short_help="What a result file holds.")
-@click.argument("file", metavar="FILE.nc", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.nc", type=click.Path(path_type=Path, readable=False))
 @json_option
 def info(file: Path, as_json: bool) -> None:
     """Show what FILE.nc holds: its grid, axes, variables, digests, and what is computed only when asked for.

@@ -17,7 +17,7 @@ from sweep.errors import AskedForFailure, NotEnoughData, UsageFault
 if TYPE_CHECKING:
     from sweep.operate.manifest import Manifest
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, readable=False)
 
 
 @click.group("manifest", cls=Defaulted, default="write", short_help="What is deployed, as one unit; check and diff it.")

@@ -34,9 +34,15 @@ _INCHES = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,3})?)( ?in)?")
 
 
 @click.command(cls=InOrder, short_help="Pictures for papers: region, frontier, capacity, limits, slack.")
-@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path, readable=False))
 @click.argument("kind", required=False, metavar=f"[{'|'.join(KINDS)}]", type=click.Choice(tuple(KINDS)))
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="A name in .png, .svg or .pdf.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, readable=False),
+    help="A name in .png, .svg or .pdf.",
+)
 @click.option("--format", "form", type=click.Choice(_FORMATS), help="Of pictures without -o.  [default: png]")
 @click.option(
     "--width", metavar="WIDTH", default="column", show_default=True, help="column (3.3), double (7) or inches."

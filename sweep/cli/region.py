@@ -18,7 +18,7 @@ _FEWEST_LINES = 8
 
 
 @click.command(cls=InOrder, short_help="A map over two axes: feasible or not, what limits where, capacity, slack.")
-@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path, readable=False))
 @click.option("--x", required=True, metavar="AXIS", help="The axis across.")
 @click.option("--y", required=True, metavar="AXIS", help="The axis down.")
 @at_option

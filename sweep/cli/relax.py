@@ -13,7 +13,7 @@ from sweep.errors import UsageFault
 
 
 @click.command(cls=InOrder, short_help="Which bound to loosen, or which axis to step, for more traffic.")
-@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
+@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path, readable=False))
 @at_option
 @slo_option
 @change_options

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sweep.operate.rollout import Observation, Rollout
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, readable=False)
 
 
 @click.group(short_help="A staged rollout: advance, halt or roll back, stage by stage.")

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=InOrder, short_help="Judge every cell of a grid and write a result file.")
-@click.argument("grid", metavar="GRID.toml", type=click.Path(path_type=Path))
+@click.argument("grid", metavar="GRID.toml", type=click.Path(path_type=Path, readable=False))
 @click.option(
     "-o",
     "--output",
     metavar="FILE.nc",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Default: the grid's stem, in this folder.",
 )
 @change_options

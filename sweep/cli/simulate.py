@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     pass
 
 _OPTIONS = (
-    click.option("--trace", type=click.Path(path_type=Path), metavar="TRACE", help="Requests of a trace file."),
+    click.option(
+        "--trace", type=click.Path(path_type=Path, readable=False), metavar="TRACE", help="Requests of a trace file."
+    ),
     click.option("--format", "format_", metavar="NAME", help="Of the trace: azure, burstgpt, mooncake, csv."),
     click.option("--columns", metavar="time=…,prompt=…,output=…", help="Of any other CSV; needs --unit."),
     click.option("--unit", metavar="UNIT", help="Of the times in --columns: s, ms, us, ns, or clock."),
@@ -68,14 +70,21 @@ _OPTIONS = (
     ),
     click.option("--compare", is_flag=True, help="Static and continuous, contiguous and paged, side by side."),
     click.option("--reference", is_flag=True, help="The reference policy (evict the largest, requeue last), in steps."),
-    click.option("--rows", type=click.Path(path_type=Path), metavar="FILE", help="Write every request: .csv or .nc."),
+    click.option(
+        "--rows",
+        type=click.Path(path_type=Path, readable=False),
+        metavar="FILE",
+        help="Write every request: .csv or .nc.",
+    ),
     click.option(
         "--over",
         multiple=True,
         metavar="AXIS=VALUES",
         help="Simulate many points: values with commas, or * for all of the axis; repeatable.",
     ),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE.nc", help="Of --over."),
+    click.option(
+        "-o", "--output", type=click.Path(path_type=Path, readable=False), metavar="FILE.nc", help="Of --over."
+    ),
     click.option("--resume", is_flag=True, help="Go on with a killed --over."),
     click.option("--jobs", type=click.IntRange(1, 512), metavar="N", help="Processes of --over; default: one a core."),
     click.option("--force", is_flag=True, help="Replace files that exist."),
@@ -89,7 +98,7 @@ def _options(command: Any) -> Any:
 
 
 @click.command(cls=InOrder, short_help="Simulate an operating point, beside its audit.")
-@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path))
+@click.argument("file", metavar="GRID.toml|FILE.nc", type=click.Path(path_type=Path, readable=False))
 @at_option
 @change_options
 @slo_option

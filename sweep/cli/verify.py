@@ -12,7 +12,7 @@ from sweep.errors import AskedForFailure, UsageFault
 
 
 @click.command(short_help="Check a result: seal, digests, and cells judged again.")
-@click.argument("file", metavar="FILE.nc", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.nc", type=click.Path(path_type=Path, readable=False))
 @click.option("--all", "all_cells", is_flag=True, help="Judge every cell again, some 10 to 20 microseconds each.")
 @click.option("--sample", type=click.IntRange(min=0), metavar="N", help="How many random cells beside the corners.")
 @click.option("--best", "best_point", is_flag=True, help="Replay the certificate of the largest point instead.")

@@ -48,7 +48,8 @@ def forced(ev: Evaluation) -> Evaluation:
     return ev
 
 
-@given(grids(cells=200))
+@settings(max_examples=30)
+@given(grids(cells=120))
 def test_python_ints_give_what_int64_gives_and_intervals_hold_both(grid):
     ev, wide = evaluation_of(grid), forced(evaluation_of(grid))
     for name in ev.graph:
@@ -76,7 +77,7 @@ def looser(grid: Grid, bound: str, factor: Fraction) -> Grid | None:
 FACTORS = st.sampled_from([Fraction(1), Fraction(11, 10), Fraction(3), Fraction(10**6)])
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(grids(cells=120), st.sampled_from(CONTRACT), FACTORS)
 def test_a_looser_bound_never_loses_a_cell_but_a_latency_bound_of_littles_law(grid, bound, factor):
     little = any(grid.from_slo(class_id) for class_id in grid.class_ids)
@@ -86,7 +87,7 @@ def test_a_looser_bound_never_loses_a_cell_but_a_latency_bound_of_littles_law(gr
     assert (feasible(grid) <= feasible(wider)).all(), (bound, grid.text)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(grids(cells=120), FACTORS)
 def test_more_memory_never_loses_a_cell(grid, factor):
     path = "gpu.memory_bytes"

@@ -228,7 +228,7 @@ def test_the_limit_describes_the_first_points_and_counts_all():
 
 def test_a_selection_of_too_many_cells_is_refused_before_anything_is_computed():
     huge = axes_grid(("axis", "traffic=1:1_000_000:1"), ("axis", "slots=1:1_000_000:1"))
-    with pytest.raises(RefusedSize, match="fix an axis"):
+    with pytest.raises(RefusedSize, match="another axis with --at"):
         find_frontier(huge, evaluation_of(huge))
 
 
