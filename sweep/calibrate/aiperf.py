@@ -10,6 +10,7 @@ from sweep.calibrate.bench import lengths_of
 from sweep.calibrate.documents import Item, value_at
 from sweep.calibrate.fields import Faults, Fields
 from sweep.calibrate.measured import Measured, Run
+from sweep.calibrate.origin import stated
 from sweep.units import grouped, shown
 
 AIPERF: Final = "AIPerf export"
@@ -35,12 +36,14 @@ def read_aiperf(name: str, items: list[Item]) -> Measured:
     runs: list[Run] = []
     flags: list[str] = []
     missing: list[str] = []
+    models: list[tuple[str, str]] = []
     for at, item in enumerate(items, start=1):
         where = name if len(items) == 1 else f"{name} #{at}"
         run = _run(Fields(item.raw, faults, "" if len(items) == 1 else f"object {at}"), where)
         if run is None:
             continue
         runs.append(run)
+        models += stated(where, _model(item.raw))
         if run.failed:
             flags.append(f"{where}: {grouped(run.failed)} requests failed; its figures are of the others only")
         if item.raw.get("was_cancelled") is True:
@@ -49,7 +52,18 @@ def read_aiperf(name: str, items: list[Item]) -> Measured:
             missing.append(f"{where}: no time between tokens was measured, so it gives no step of a decoding engine")
     faults.raise_if_any()
     lengths = tuple(lengths_of(run) for run in runs)
-    return Measured(name, AIPERF, tuple(runs), lengths=lengths, flags=tuple(flags), missing=tuple(missing))
+    return Measured(
+        name, AIPERF, tuple(runs), lengths=lengths, flags=tuple(flags), missing=tuple(missing), models=models
+    )
+
+
+def _model(raw: Mapping[str, Any]) -> object:
+    """The model that a profile was asked for, where the file repeats its options."""
+    for path in (("input_config", "endpoint", "model_names"), ("input_config", "model_names")):
+        names = value_at(raw, path)
+        if isinstance(names, list) and len(names) == 1:
+            return names[0]
+    return None
 
 
 def _run(fields: Fields, where: str) -> Run | None:

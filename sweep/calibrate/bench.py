@@ -6,12 +6,14 @@ Both state their units in the names of their fields: `…_ms`, and seconds for `
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
 from sweep.calibrate.documents import Item
 from sweep.calibrate.fields import Faults, Fields
-from sweep.calibrate.measured import Lengths, Measured, Run, ceiling
+from sweep.calibrate.measured import Lengths, Measured, Run, ceiling, rounded
+from sweep.calibrate.origin import engine_of, stated
 from sweep.units import Unreadable, exact_decimal, grouped, shown
 
 VLLM: Final = "vLLM bench serve"
@@ -38,7 +40,8 @@ def read_bench(name: str, items: list[Item]) -> Measured:
         InputFault: missing or impossible figures, or a run in which every request failed; every fault at once.
     """
     faults = Faults(name)
-    runs, flags, missing = [], [], []
+    runs, flags, missing = [], list[str](), []
+    models, engines = list[tuple[str, str]](), list[tuple[str, str]]()
     for at, item in enumerate(items, start=1):
         place = "" if len(items) == 1 else f"object {at} (line {grouped(item.line)})"
         where = name if len(items) == 1 else f"{name} #{at}"
@@ -46,7 +49,9 @@ def read_bench(name: str, items: list[Item]) -> Measured:
         if run is None:
             continue
         runs.append(run)
-        flags += _flags(run)
+        flags += [*_flags(run), *contradictions(item.raw, run)]
+        models += stated(where, item.raw.get("model_id"))
+        engines += stated(where, engine_of(item.raw.get("backend")))
         if run.itl_ns is None:
             missing.append(f"{where}: no time between tokens was measured, so it gives no step of a decoding engine")
         if run.failed is None:
@@ -54,7 +59,14 @@ def read_bench(name: str, items: list[Item]) -> Measured:
     faults.raise_if_any()
     lengths = tuple(lengths_of(run) for run in runs)
     return Measured(
-        name, kind_of(items[0].raw), tuple(runs), lengths=lengths, flags=tuple(flags), missing=tuple(missing)
+        name,
+        kind_of(items[0].raw),
+        tuple(runs),
+        lengths=lengths,
+        flags=tuple(flags),
+        missing=tuple(missing),
+        models=models,
+        engines=engines,
     )
 
 
@@ -81,6 +93,40 @@ def _flags(run: Run) -> list[str]:
         f"{run.where}: {grouped(run.failed)} of {total} requests failed; its figures are of the others only, and the "
         f"failed ones may have loaded the engine too"
     ]
+
+
+_ROUNDING: Final = Fraction(1, 1_000)
+
+
+def contradictions(raw: Mapping[str, Any], run: Run) -> list[str]:
+    """Where a rate that the file states is not its total over its duration, by more than rounding."""
+    found = []
+    of = {
+        "request_throughput": ("completed / duration", run.requests_per_s),
+        "input_throughput": ("total_input_tokens / duration", run.prompt_tokens_per_s),
+        "output_throughput": ("total_output_tokens / duration", run.output_tokens_per_s),
+        "total_token_throughput": ("all tokens / duration", run.tokens_per_s),
+        "total_throughput": ("all tokens / duration", run.tokens_per_s),
+    }
+    for key, (what, rate) in of.items():
+        given = raw.get(key)
+        number = exact_decimal(given) if isinstance(given, int | Decimal) else None
+        if number is None:
+            continue
+        places = -int(given.as_tuple().exponent) if isinstance(given, Decimal) else 0
+        last_digit = Fraction(1, 2 * 10 ** max(places, 0))
+        if abs(number - rate) > last_digit + rate * _ROUNDING:
+            found.append(
+                f"{run.where}: its {key} is {shown(given)}, but {what} is {three_decimals(rate)}; the figures "
+                f"contradict each other, the latter is taken"
+            )
+    return found
+
+
+def three_decimals(number: Fraction) -> str:
+    """A number of at least 0 with three decimals, rounded to nearest."""
+    thousandths = rounded(number * 1_000)
+    return f"{grouped(thousandths // 1_000)}.{thousandths % 1_000:03}"
 
 
 def _run(fields: Fields, where: str) -> Run | None:

@@ -11,6 +11,7 @@ from sweep.calibrate.classes import LengthClass, length_classes
 from sweep.calibrate.fields import NS
 from sweep.calibrate.formats import read_file
 from sweep.calibrate.measured import MILLI, Measured, Run, StepPoint
+from sweep.calibrate.origin import check_one_engine, check_unit
 from sweep.calibrate.points import steps_of
 from sweep.calibrate.pool import KvPool, pool_of
 from sweep.calibrate.step_time import StepTime, step_time_of, why_not
@@ -114,9 +115,9 @@ def calibration(
         per_prefill_token_ns: what a prefill token takes, where the files cannot tell it from decoding.
 
     Raises:
-        UsageFault: no file, an unknown unit, a number out of bounds.
-        InputFault: files that cannot be read, in formats that are not read, or that are no result; every fault of every
-            file at once.
+        UsageFault: no file, an unknown unit, one that is missing or contradicts the files, a number out of bounds.
+        InputFault: files that cannot be read, in formats that are not read, that are no result, or that were measured
+            on different models or engines; every fault of every file at once.
     """
     _check(paths, unit, classes, chunk_tokens, kv_bytes_per_token, block_tokens, per_prefill_token_ns)
     files, faults, sizes = [], list[str](), True
@@ -128,6 +129,8 @@ def calibration(
             sizes = sizes and isinstance(fault, RefusedSize)
     if faults:
         raise (RefusedSize if sizes else InputFault)(faults)
+    check_unit(files, unit)
+    check_one_engine(files)
     flags = [flag for file in files for flag in file.flags]
     notes: list[str] = []
     chunk = chunk_tokens or _chunk(files, flags)

@@ -95,7 +95,16 @@ def read_log(name: str, text: str) -> Measured:
         missing.append(f'{name}: has no line "GPU KV cache size", so how many tokens fit is not known')
     chunks = {int(found) for found in _CHUNK.findall(text)}
     chunk = chunks.pop() if len(chunks) == 1 else None
-    return Measured(name, LOG, pools=(pool,), chunk_tokens=chunk or None, facts=facts, flags=flags, missing=missing)
+    return Measured(
+        name,
+        LOG,
+        pools=(pool,),
+        chunk_tokens=chunk or None,
+        facts=facts,
+        flags=flags,
+        missing=missing,
+        engines=((name, "vllm"),),
+    )
 
 
 def _whole(text: str) -> int:

@@ -13,6 +13,7 @@ from sweep.calibrate.bench import lengths_of
 from sweep.calibrate.documents import Item, value_at
 from sweep.calibrate.fields import Faults, Fields
 from sweep.calibrate.measured import Measured, Run
+from sweep.calibrate.origin import stated
 from sweep.units import grouped, printable, shown
 
 GUIDELLM: Final = "GuideLLM report"
@@ -37,6 +38,7 @@ def read_guidellm(name: str, items: list[Item]) -> Measured:
     runs: list[Run] = []
     flags: list[str] = []
     missing: list[str] = []
+    models: list[tuple[str, str]] = []
     for item in items:
         version = value_at(item.raw, ("metadata", "version"))
         if version != 2:
@@ -56,6 +58,7 @@ def read_guidellm(name: str, items: list[Item]) -> Measured:
             flags += said
             if run is not None:
                 runs.append(run)
+                models += stated(run.where, _model(item.raw, raw))
     faults.raise_if_any()
     missing += [
         f"{run.where}: no time between tokens was measured, so it gives no step of a decoding engine"
@@ -63,7 +66,15 @@ def read_guidellm(name: str, items: list[Item]) -> Measured:
         if run.itl_ns is None
     ]
     lengths = tuple(lengths_of(run) for run in runs)
-    return Measured(name, GUIDELLM, tuple(runs), lengths=lengths, flags=tuple(flags), missing=tuple(missing))
+    return Measured(
+        name, GUIDELLM, tuple(runs), lengths=lengths, flags=tuple(flags), missing=tuple(missing), models=models
+    )
+
+
+def _model(report: Mapping[str, Any], benchmark: Mapping[str, Any]) -> object:
+    """The model of a benchmark, where it or the report's options state it."""
+    own = value_at(benchmark, ("config", "backend", "model"))
+    return own if isinstance(own, str) else value_at(report, ("args", "model"))
 
 
 def _run(fields: Fields, where: str) -> tuple[Run | None, list[str]]:

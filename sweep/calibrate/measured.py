@@ -129,6 +129,8 @@ class Measured:
         facts: (name, value) of what is worth showing and decides nothing.
         flags: what makes its figures doubtful, as clauses.
         missing: what could not be learnt from it and why, as clauses.
+        unit: of its times, where they have one that a column or the user states; "" where the format fixes them.
+        models, engines: (where, name) of the models and engines that it says it was measured on.
     """
 
     name: str
@@ -142,6 +144,9 @@ class Measured:
     facts: Sequence[tuple[str, str]] = ()
     flags: Sequence[str] = ()
     missing: Sequence[str] = ()
+    unit: str = ""
+    models: Sequence[tuple[str, str]] = ()
+    engines: Sequence[tuple[str, str]] = ()
 
 
 def rounded(number: Fraction) -> int:

@@ -49,4 +49,5 @@ def read_meta(name: str, items: list[Item]) -> Measured:
     if isinstance(device, str):
         facts.append(("device", device))
     pool = Pool(name, tokens, blocks, block_tokens)
-    return Measured(name, META, pools=(pool,), chunk_tokens=chunk, facts=facts)
+    engines = ((name, "vllm"),) if "vllm_version" in items[0].raw else ()
+    return Measured(name, META, pools=(pool,), chunk_tokens=chunk, facts=facts, engines=engines)

@@ -36,6 +36,11 @@ class Samples:
         found = self.by_name.get(name)
         return None if not found else sum((value for _, value in found), Fraction(0))
 
+    def models(self) -> list[str]:
+        """The names of the models that were served."""
+        found = (labels.get("model_name") for samples in self.by_name.values() for labels, _ in samples)
+        return list(dict.fromkeys(name for name in found if name))
+
     def mean(self, *names: str) -> Fraction | None:
         """The mean of a histogram, by its sum and count; None where nothing was counted."""
         for name in names:
@@ -54,6 +59,10 @@ def read_snapshot(name: str, text: str) -> Measured:
     """
     faults = Faults(name)
     samples = samples_of(text, faults)
+    served = samples.models()
+    if len(served) > 1:
+        names = " and ".join(shown(printable(one, 80)) for one in served[:2])
+        faults.add("model_name", f"its metrics are of different models, {names}; take a snapshot of one engine")
     faults.raise_if_any()
     pools, flags = _pools(name, samples, faults)
     faults.raise_if_any()
@@ -66,7 +75,10 @@ def read_snapshot(name: str, text: str) -> Measured:
         flags.append(f"{name}: {grouped(int(preempted))} preemptions, so its steps hold work that was done twice")
     points = [] if point is None else [point]
     facts = _facts(samples)
-    return Measured(name, SNAPSHOT, (), points, pools, lengths, facts=facts, flags=flags, missing=missing)
+    engines = ((name, "vllm"),)
+    return Measured(
+        name, SNAPSHOT, (), points, pools, lengths, facts=facts, flags=flags, missing=missing, engines=engines
+    )
 
 
 def samples_of(text: str, faults: Faults) -> Samples:

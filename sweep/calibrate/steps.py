@@ -9,6 +9,7 @@ from typing import Final
 from sweep.calibrate.fields import NS, Faults
 from sweep.calibrate.measured import MILLI, Measured, StepPoint, rounded
 from sweep.calibrate.series import number_in, table_rows
+from sweep.errors import UsageFault
 from sweep.units import grouped, printable
 
 STEPS: Final = "table of step times"
@@ -35,19 +36,21 @@ def read_steps(name: str, text: str, unit: str | None) -> Measured:
         unit: of the times where the column does not say it; None where the user did not state one.
 
     Raises:
-        InputFault: no unit, two columns of one meaning, values that are no numbers, no row; every fault at once.
+        UsageFault: neither the column nor the user states the unit.
+        InputFault: two columns of one meaning, values that are no numbers, no row; every fault at once.
     """
     faults = Faults(name)
     head = [column.strip() for column in text.splitlines()[0].split(",")]
     batch, time = (_one(head, names, faults) for names in (BATCH, TIME))
     chunk = _one(head, CHUNK, faults) if any(column in CHUNK for column in head) else None
     stated = TIME.get(time or "", "") or unit
-    if time is not None and stated is None:
-        faults.add(f"column {time}", f"has no unit of time; state it with --unit {'|'.join(NS)}, or write {time}_ms")
     faults.raise_if_any()
+    if stated is None:
+        raise UsageFault(
+            f"{name}: column {time}: has no unit of time; state it with --unit {'|'.join(NS)}, or write {time}_ms."
+        )
     assert batch is not None  # faults otherwise
     assert time is not None
-    assert stated is not None
     points = []
     for line, row in table_rows(name, text, faults):
         values = [number_in(row, column, line, faults) for column in (batch, time, chunk) if column is not None]
@@ -67,7 +70,7 @@ def read_steps(name: str, text: str, unit: str | None) -> Measured:
         faults.add("", "has no row below its head; give the steps that were measured")
     faults.raise_if_any()
     missing = [] if chunk else [f"{name}: has no column of prefill tokens, so its steps are taken to hold none"]
-    return Measured(name, f"{STEPS}, {time} in {stated}", (), points, missing=missing)
+    return Measured(name, f"{STEPS}, {time} in {stated}", (), points, missing=missing, unit=stated)
 
 
 def _one(head: list[str], names: Iterable[str], faults: Faults) -> str | None:

@@ -92,7 +92,7 @@ def test_requests_and_seconds_of_a_simulated_engine(saved):
 
 def test_several_files_are_one_calibration(saved):
     files = ["bench.json", "sglang.jsonl", "engine.log", "meta.json", "metrics.prom"]
-    found = calibration([saved(name, FORMATS[name]) for name in files])
+    found = calibration([saved(name, FORMATS[name].replace('"sglang"', '"vllm"')) for name in files])
     assert [file.format for file in found.files][2:] == [
         "vLLM start-up log",
         "set-up of a measured run",
@@ -158,7 +158,7 @@ def test_a_printed_concurrency_that_its_tokens_do_not_give_is_flagged(saved):
 
 
 def test_figures_that_contradict_each_other_are_flagged_and_the_batch_capped(saved):
-    found = calibration([saved("bench.json", json.dumps(BENCH | {"duration": 10.0}))])
+    found = calibration([saved("bench.json", json.dumps(BENCH | {"duration": 10.0, "request_throughput": 10.0}))])
     assert "78.4 requests are in flight, but its max_concurrency is 8" in found.flags[0]
     assert found.step_time.fit.used[0].batch_milli == 8_000
     idle = calibration([saved("bench.json", json.dumps(BENCH | {"duration": 1000.0}))])

@@ -9,7 +9,7 @@ from measured_files import AIPERF, BENCH, FORMATS, LOG, REQUESTS, SERIES, SNAPSH
 from sweep.calibrate.formats import read_file
 from sweep.calibrate.points import steps_of
 from sweep.calibrate.requests import Timed, _steps_beside
-from sweep.errors import InputFault
+from sweep.errors import InputFault, UsageFault
 
 MS = 10**6
 
@@ -236,8 +236,9 @@ def test_a_table_of_steps_has_a_unit_in_its_name_or_needs_one(saved):
     file = read_file(saved("steps.csv", STEPS))
     assert points(file) == [("stated", 1, 0, 16), ("stated", 2, 0, 17), ("stated", 8, 0, 23), ("stated", 0, 100, 25)]
     plain = STEPS.replace("step_ms", "step")
-    (fault,) = faults(saved("plain.csv", plain))
-    assert "column step: has no unit of time; state it with --unit ns|us|ms|s" in fault
+    with pytest.raises(UsageFault) as caught:
+        read_file(saved("plain.csv", plain))
+    assert "column step: has no unit of time; state it with --unit ns|us|ms|s" in caught.value.faults[0]
     assert points(read_file(saved("plain.csv", plain), "us"))[0] == ("stated", 1, 0, 0.016)
     assert points(read_file(saved("steps.csv", STEPS), "us"))[0] == ("stated", 1, 0, 16)  # its name says ms
     file = read_file(saved("two.csv", "slots,latency_us\n4,20000\n"))
