@@ -10,7 +10,7 @@ from typing import Any
 from sweep.calibrate.classes import LengthClass, length_classes
 from sweep.calibrate.fields import NS
 from sweep.calibrate.formats import read_file
-from sweep.calibrate.measured import MILLI, Measured, Run, StepPoint
+from sweep.calibrate.measured import Measured, Run, StepPoint
 from sweep.calibrate.origin import check_one_engine, check_unit
 from sweep.calibrate.points import steps_of
 from sweep.calibrate.pool import KvPool, pool_of
@@ -120,17 +120,7 @@ def calibration(
             on different models or engines; every fault of every file at once.
     """
     _check(paths, unit, classes, chunk_tokens, kv_bytes_per_token, block_tokens, per_prefill_token_ns)
-    files, faults, sizes = [], list[str](), True
-    for path in paths:
-        try:
-            files.append(read_file(path, unit))
-        except InputFault as fault:
-            faults += fault.faults
-            sizes = sizes and isinstance(fault, RefusedSize)
-    if faults:
-        raise (RefusedSize if sizes else InputFault)(faults)
-    check_unit(files, unit)
-    check_one_engine(files)
+    files = _read(paths, unit)
     flags = [flag for file in files for flag in file.flags]
     notes: list[str] = []
     chunk = chunk_tokens or _chunk(files, flags)
@@ -154,6 +144,22 @@ def calibration(
         tuple(notes),
         tuple(missing),
     )
+
+
+def _read(paths: Sequence[str | Path], unit: str | None) -> list[Measured]:
+    """Every file, once they are sound and of one engine."""
+    files, faults, sizes = [], list[str](), True
+    for path in paths:
+        try:
+            files.append(read_file(path, unit))
+        except InputFault as fault:
+            faults += fault.faults
+            sizes = sizes and isinstance(fault, RefusedSize)
+    if faults:
+        raise (RefusedSize if sizes else InputFault)(faults)
+    check_unit(files, unit)
+    check_one_engine(files)
+    return files
 
 
 def _check(paths: Sequence[str | Path], unit: str | None, classes: int, *numbers: int | None) -> None:
@@ -200,7 +206,7 @@ def _points(files: Sequence[Measured], chunk: int | None, flags: list[str], note
             points += steps.points
             flags += steps.flags
             notes += steps.notes
-        fit = [point for point in file.points if chunk is None or point.chunk_milli <= chunk * MILLI]
+        fit = [point for point in file.points if chunk is None or point.chunk <= chunk]
         beyond += len(file.points) - len(fit)
         points += fit
     if beyond:

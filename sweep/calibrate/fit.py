@@ -1,6 +1,7 @@
 """Step time = base + per sequence · batch + per prefill token · chunk, from measured points.
 
-No rounding happens anywhere before a coefficient is rounded up to whole ns at the end; see `squares`.
+Nothing is rounded before a coefficient is rounded up to whole ns at the end, but where very many points have no short
+common denominator (`squares.MOST_BITS`). Which seconds and requests count as stalled is decided in 1/1000.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from sweep.calibrate.measured import MILLI, StepPoint, rounded
-from sweep.calibrate.squares import least_squares, row_of, separated
+from sweep.calibrate.squares import Rows, least_squares, rows_of, separated
 
 NAMES: Final = ("base_ns", "per_sequence_ns", "per_prefill_token_ns")
 
@@ -51,16 +52,11 @@ def fit_beside(points: Sequence[StepPoint], per_token_ns: int) -> Fit:
         points: at least one, each longer than its prefill.
         per_token_ns: ns of a prefill token.
     """
-    bare = [replace(point, chunk_milli=0, step_ns=point.step_ns - prefill_ns(point, per_token_ns)) for point in points]
+    bare = [replace(point, chunk=Fraction(0), step=point.step - per_token_ns * point.chunk) for point in points]
     found = fit(bare)
     whole = {id(one): point for one, point in zip(bare, points, strict=True)}
     used, left_out = (tuple(whole[id(one)] for one in part) for part in (found.used, found.left_out))
     return Fit((found.exact[0], found.exact[1], Fraction(per_token_ns)), used, left_out, found.combined)
-
-
-def prefill_ns(point: StepPoint, per_token_ns: int) -> int:
-    """What the prefill tokens of a point take, to the nearest ns."""
-    return rounded(Fraction(per_token_ns * point.chunk_milli, MILLI))
 
 
 def fit(points: Sequence[StepPoint]) -> Fit:
@@ -72,24 +68,25 @@ def fit(points: Sequence[StepPoint]) -> Fit:
     Args:
         points: at least one.
     """
-    kept = _settled(list(points))
+    everything = rows_of(points)
+    kept = _settled(list(points), everything)
+    rows = everything.only(kept)
     used = tuple(point for point, keep in zip(points, kept, strict=True) if keep)
     left_out = tuple(point for point, keep in zip(points, kept, strict=True) if not keep)
-    columns = [column for column in range(3) if any(row_of(point)[column] for point in used)]
-    known = separated(used, columns)
-    found = dict(zip(columns, least_squares(used, columns), strict=True))
+    columns = [column for column in range(3) if any(row[column] for row in rows.rows)]
+    known = separated(rows, columns)
+    found = dict(zip(columns, least_squares(rows, columns), strict=True))
     exact = [found[column] if column in known else None for column in range(3)]
     line = combined = None
     if len(known) < len(columns):
-        means = [Fraction(sum(row_of(point)[column] for point in used), len(used) * MILLI) for column in (1, 2)]
-        combined = (means[0], means[1], Fraction(sum(point.step_ns for point in used), len(used)))
-        if separated(used, columns[:2]) == [0, 1]:
-            intercept, slope = least_squares(used, (0, 1))
+        combined = (rows.mean(1), rows.mean(2), rows.mean(3))
+        if separated(rows, columns[:2]) == [0, 1]:
+            intercept, slope = least_squares(rows, (0, 1))
             line = (intercept, slope)
     return Fit((exact[0], exact[1], exact[2]), used, left_out, combined, line)
 
 
-def _settled(points: Sequence[StepPoint]) -> list[bool]:
+def _settled(points: Sequence[StepPoint], rows: Rows) -> list[bool]:
     """Which points are kept.
 
     A stall only ever makes a step longer, and a fit to all points may be drawn so far by the long ones that it keeps
@@ -100,25 +97,26 @@ def _settled(points: Sequence[StepPoint]) -> list[bool]:
     movable = [at for at, point in enumerate(points) if point.kind in _MAY_STALL]
     if not movable:
         return [True] * len(points)
-    by_chunk = sorted(movable, key=lambda at: points[at].chunk_milli)
+    by_chunk = sorted(movable, key=lambda at: points[at].chunk)
     size = -(-len(by_chunk) // _PARTS)
     quarters = [by_chunk[begin : begin + size] for begin in range(0, len(by_chunk), size)]
     ends = [
-        _repeated(points, {at for part in start for at in _faster_half(points, part)})
+        _repeated(points, rows, {at for part in start for at in _faster_half(points, part)})
         for start in ([], [movable], quarters)
     ]
     return min(ends, key=lambda end: (end[0], -sum(end[1])))[1]
 
 
 def _faster_half(points: Sequence[StepPoint], part: Sequence[int]) -> list[int]:
-    return sorted(part, key=lambda at: points[at].step_ns)[: -(-len(part) // 2)]
+    return sorted(part, key=lambda at: points[at].step)[: -(-len(part) // 2)]
 
 
-def _repeated(points: Sequence[StepPoint], start: set[int]) -> tuple[int, list[bool]]:
+def _repeated(points: Sequence[StepPoint], rows: Rows, start: set[int]) -> tuple[int, list[bool]]:
     """Fits and leaves out the slow points until the set of kept ones repeats.
 
     Args:
         points: the points.
+        rows: the same as integers.
         start: which of those that may stall are fitted first; empty for all.
 
     Returns:
@@ -126,16 +124,16 @@ def _repeated(points: Sequence[StepPoint], start: set[int]) -> tuple[int, list[b
     """
     kept = [point.kind not in _MAY_STALL or not start or at in start for at, point in enumerate(points)]
     seen: set[tuple[bool, ...]] = set()
+    milli = [(point.batch_milli, point.chunk_milli) for point in points]
     times = [point.step_ns * MILLI * MILLI for point in points]
     models = times
     for _ in range(_MOST_ROUNDS):
         if tuple(kept) in seen:
             break
         seen.add(tuple(kept))
-        chosen = [point for point, keep in zip(points, kept, strict=True) if keep]
         # which points are kept is decided in whole 1/1000 ns: that is fast, and finer than any clock
-        base, per_sequence, per_token = (rounded(value * MILLI) for value in least_squares(chosen, range(3)))
-        models = [base * MILLI + per_sequence * point.batch_milli + per_token * point.chunk_milli for point in points]
+        base, per_sequence, per_token = (rounded(value * MILLI) for value in least_squares(rows.only(kept), range(3)))
+        models = [base * MILLI + per_sequence * batch + per_token * chunk for batch, chunk in milli]
         kept = [
             point.kind not in _MAY_STALL or time * SLOWER[1] <= model * SLOWER[0]
             for point, time, model in zip(points, times, models, strict=True)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 MILLI: Final = 1_000
-"""Batches and chunks of a point are means over steps; they are kept in 1/1000 sequence and 1/1000 token."""
+"""Batches and chunks of a point are means over steps; they are shown in 1/1000 sequence and 1/1000 token."""
 
 Kind = Literal["run", "stream", "prefill", "snapshot", "second", "request", "stated"]
 
@@ -26,16 +26,31 @@ class StepPoint:
     Attributes:
         where: the file and the place in it.
         kind: how it was measured; of a `second` or a `request` the engine may have stalled, so these may be left out.
-        batch_milli: decoding sequences of a step, in 1/1000.
-        chunk_milli: prefill tokens of a step, in 1/1000.
-        step_ns: time of a step.
+        batch: decoding sequences of a step, exactly as the file's figures give them.
+        chunk: prefill tokens of a step, likewise.
+        step: time of a step in ns, likewise.
     """
 
     where: str
     kind: Kind
-    batch_milli: int
-    chunk_milli: int
-    step_ns: int
+    batch: Fraction
+    chunk: Fraction
+    step: Fraction
+
+    @property
+    def batch_milli(self) -> int:
+        """The batch in 1/1000, rounded to nearest, to be shown."""
+        return rounded(self.batch * MILLI)
+
+    @property
+    def chunk_milli(self) -> int:
+        """The chunk in 1/1000, rounded to nearest, to be shown."""
+        return rounded(self.chunk * MILLI)
+
+    @property
+    def step_ns(self) -> int:
+        """The step time in whole ns, rounded to nearest, to be shown."""
+        return rounded(self.step)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def check_unit(files: Sequence[Measured], unit: str | None) -> None:
         [
             f"--unit {unit}: the times of {file.name} are in {file.unit}, as its column says; remove --unit."
             if file.unit
-            else f"--unit {unit}: {file.name} is read as {file.format}, which fixes the units of its times; remove --unit."
+            else f"--unit {unit}: {file.name} is read as {file.format}, which fixes the units of times; remove --unit."
             for file in files
         ]
     )

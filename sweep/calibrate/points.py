@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sweep.calibrate.measured import MILLI, Kind, Run, StepPoint, rounded
+from sweep.calibrate.measured import Kind, Run, StepPoint, rounded
 from sweep.units import grouped
 
 
@@ -65,12 +65,12 @@ def steps_of(run: Run, chunk_tokens: int | None) -> RunSteps:
         batch = min(batch, Fraction(limit))
     chunk = share * run.prompt_tokens_per_s * run.itl_ns / 10**9
     kind: Kind = "stream" if limit == 1 else "run"
-    points = [StepPoint(run.where, kind, rounded(batch * MILLI), rounded(chunk * MILLI), rounded(run.itl_ns))]
+    points = [StepPoint(run.where, kind, batch, chunk, run.itl_ns)]
     if limit == 1 and run.ttft_ns is not None:
         point, note = _prefill(run, run.ttft_ns, chunk_tokens)
         points += point
         notes += note
-    return RunSteps(tuple(point for point in points if point.step_ns), tuple(flags), tuple(notes))
+    return RunSteps(tuple(point for point in points if point.step), tuple(flags), tuple(notes))
 
 
 def _prefill(run: Run, ttft_ns: Fraction, chunk_tokens: int | None) -> tuple[list[StepPoint], list[str]]:
@@ -93,7 +93,7 @@ def _prefill(run: Run, ttft_ns: Fraction, chunk_tokens: int | None) -> tuple[lis
 
 
 def _prefill_point(run: Run, prompt: Fraction, steps: Fraction, ttft_ns: Fraction) -> StepPoint:
-    return StepPoint(run.where, "prefill", 0, rounded(prompt * MILLI / steps), rounded(ttft_ns / steps))
+    return StepPoint(run.where, "prefill", Fraction(0), prompt / steps, ttft_ns / steps)
 
 
 def _doubts(run: Run) -> list[str]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from sweep.calibrate.fields import MOST, Faults
-from sweep.calibrate.measured import MILLI, Lengths, Measured, Pool, StepPoint, rounded
+from sweep.calibrate.measured import Lengths, Measured, Pool, StepPoint, rounded
 from sweep.units import MAX_DIGITS, exact_decimal, grouped, parse_decimal, printable, shown
 
 SNAPSHOT: Final = "Prometheus snapshot of vLLM"
@@ -166,10 +166,8 @@ def _step(name: str, samples: Samples) -> tuple[StepPoint | None, list[str]]:
         return None, [f"{name}: {what}; add a load test or a series"]
     first = samples.total("vllm:time_to_first_token_seconds_count") or Fraction(0)
     decoded = max(output - first, Fraction(0))  # the first token of a request comes out of its prefill
-    point = StepPoint(
-        name, "snapshot", rounded(decoded * MILLI / steps), rounded(prompt * MILLI / steps), rounded(itl * 10**9)
-    )
-    return (point, []) if point.step_ns and point.batch_milli else (None, [f"{name}: no request decoded yet"])
+    point = StepPoint(name, "snapshot", decoded / steps, prompt / steps, itl * 10**9)
+    return (point, []) if point.step and point.batch else (None, [f"{name}: no request decoded yet"])
 
 
 def _lengths(name: str, samples: Samples) -> list[Lengths]:

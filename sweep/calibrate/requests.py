@@ -15,7 +15,7 @@ from typing import Any, Final
 from sweep.calibrate.documents import Item
 from sweep.calibrate.fields import Faults
 from sweep.calibrate.fit import fit
-from sweep.calibrate.measured import MILLI, Lengths, Measured, StepPoint, ceiling, rounded
+from sweep.calibrate.measured import Lengths, Measured, StepPoint, ceiling, rounded
 from sweep.units import exact_decimal, grouped, shown
 
 REQUESTS: Final = "per-request times"
@@ -159,7 +159,7 @@ def _steps_beside(name: str, requests: Sequence[Timed], held: frozenset[int]) ->
         chunk = prefill.between(one.first, one.last) / steps
         step = Fraction(one.last - one.first, steps)
         where = f"{name} line {grouped(one.line)}"
-        points.append(StepPoint(where, "request", rounded(batch * MILLI), rounded(chunk * MILLI), rounded(step)))
+        points.append(StepPoint(where, "request", batch, chunk, step))
     return points
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from sweep.calibrate.fields import MOST, Faults
-from sweep.calibrate.measured import MILLI, Measured, StepPoint, rounded
+from sweep.calibrate.measured import Measured, StepPoint, rounded
 from sweep.units import grouped, shown
 
 SERIES: Final = "one-second series"
@@ -112,9 +112,9 @@ def steps_of_ticks(name: str, rows: Sequence[tuple[int, Row]]) -> list[StepPoint
             StepPoint(
                 f"{name} line {grouped(line)}",
                 "second",
-                rounded(batch * MILLI),
-                rounded(row["prompt_throughput"] * seconds * MILLI / steps),
-                rounded(seconds * 10**9 / steps),
+                batch,
+                row["prompt_throughput"] * seconds / steps,
+                seconds * 10**9 / steps,
             )
         )
     return points

@@ -1,7 +1,8 @@
 """Non-negative least squares over the three columns of a step's time, and which columns the points tell apart; exact.
 
-The points are integers (ns, 1/1000 sequence, 1/1000 token), so the normal equations are integers and their solutions
-ratios of integers. The non-negative solution is the ordinary least-squares solution over some of the columns, the
+The points are ratios; brought to a common denominator they are integers, so the normal equations are integers and their
+solutions ratios of integers. Nothing is rounded, with one exception that keeps the work bounded: `MOST_BITS`.
+The non-negative solution is the ordinary least-squares solution over some of the columns, the
 others 0: all eight choices of columns are solved, and of those with no negative coefficient the one with the least sum
 of squares is it (the problem is convex, so that one is the global minimum).
 """
@@ -9,11 +10,21 @@ of squares is it (the problem is convex, so that one is the global minimum).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, compress
+from math import lcm
 from typing import Final
 
-from sweep.calibrate.measured import MILLI, StepPoint
+from sweep.calibrate.measured import StepPoint, rounded
+
+MOST_BITS: Final = 2**19
+FEWEST_BITS: Final = 128
+"""Batches, chunks or times whose common denominator is longer than MOST_BITS / points, and than FEWEST_BITS, are
+rounded to 1/FINE of a sequence, a token or a ns before the fit. So it is with many seconds of a series and with many
+requests one by one, never with load tests in a number that people run, nor with decimals in a table of steps."""
+
+FINE: Final = 10**6
 
 OWN_SHARE: Final = Fraction(1, 100)
 """A column counts as known when at least this part of its sum of squares is not explained by the others; below it the
@@ -23,25 +34,62 @@ Column = int
 Coefficients = tuple[Fraction, ...]
 
 
-def row_of(point: StepPoint) -> tuple[int, int, int]:
-    """What the three coefficients are multiplied by in a point, in 1/1000."""
-    return MILLI, point.batch_milli, point.chunk_milli
+@dataclass(frozen=True)
+class Rows:
+    """Points as integers: each value is that many parts of its scale.
+
+    Attributes:
+        scales: of the three columns, then of the times.
+        rows: what the three coefficients are multiplied by, one row per point.
+        times: of the steps, in ns.
+    """
+
+    scales: tuple[int, int, int, int]
+    rows: Sequence[tuple[int, int, int]]
+    times: Sequence[int]
+
+    def only(self, kept: Sequence[bool]) -> Rows:
+        """The rows that are kept."""
+        return replace(self, rows=list(compress(self.rows, kept)), times=list(compress(self.times, kept)))
+
+    def mean(self, column: Column) -> Fraction:
+        """The mean of a column; of 3 that of the times."""
+        values = self.times if column == 3 else [row[column] for row in self.rows]
+        return Fraction(sum(values), len(values) * self.scales[column])
+
+
+def rows_of(points: Sequence[StepPoint]) -> Rows:
+    """The points as integers; rounded only where `MOST_BITS` says so."""
+    (batches, batch), (chunks, chunk), (times, time) = (
+        _whole([getattr(point, what) for point in points]) for what in ("batch", "chunk", "step")
+    )
+    return Rows((1, batch, chunk, time), [(1, b, c) for b, c in zip(batches, chunks, strict=True)], times)
+
+
+def _whole(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Values over a common denominator, and that."""
+    most = max(FEWEST_BITS, MOST_BITS // len(values))
+    scale = 1
+    for value in values:
+        scale = lcm(scale, value.denominator)
+        if scale.bit_length() > most:
+            return [rounded(one * FINE) for one in values], FINE
+    return [value.numerator * (scale // value.denominator) for value in values], scale
 
 
 def predicted(coefficients: Iterable[Fraction | int], point: StepPoint) -> Fraction:
     """The step time of a point by all three coefficients, in ns."""
     base, per_sequence, per_token = coefficients
-    milli, batch, chunk = row_of(point)
-    return Fraction(base * milli + per_sequence * batch + per_token * chunk) / MILLI
+    return base + per_sequence * point.batch + per_token * point.chunk
 
 
-def least_squares(points: Sequence[StepPoint], columns: Sequence[Column]) -> Coefficients:
+def least_squares(rows: Rows, columns: Sequence[Column]) -> Coefficients:
     """The non-negative coefficients of some columns with the least sum of squares; of equal ones those of most columns.
 
     Returns:
         One coefficient in ns per column, in their order.
     """
-    gram, target = _normal(points)
+    gram, target = _normal(rows)
     best: tuple[Fraction, Coefficients] | None = None
     for size in range(len(columns), -1, -1):
         for chosen in combinations(columns, size):
@@ -57,13 +105,20 @@ def least_squares(points: Sequence[StepPoint], columns: Sequence[Column]) -> Coe
     return best[1]
 
 
-def _normal(points: Sequence[StepPoint]) -> tuple[list[list[Fraction]], list[Fraction]]:
+def _normal(rows: Rows) -> tuple[list[list[Fraction]], list[Fraction]]:
     """AᵀA and Aᵀy for rows in sequences and tokens, y in ns."""
-    rows = [row_of(point) for point in points]
-    upper = {(i, j): Fraction(sum(row[i] * row[j] for row in rows), MILLI**2) for i in range(3) for j in range(i, 3)}
+    scales = rows.scales
+    upper = {
+        (i, j): Fraction(sum(row[i] * row[j] for row in rows.rows), scales[i] * scales[j])
+        for i in range(3)
+        for j in range(i, 3)
+    }
     gram = [[upper[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]
-    times = [point.step_ns for point in points]
-    return gram, [Fraction(sum(row[i] * y for row, y in zip(rows, times, strict=True)), MILLI) for i in range(3)]
+    target = [
+        Fraction(sum(row[i] * y for row, y in zip(rows.rows, rows.times, strict=True)), scales[i] * scales[3])
+        for i in range(3)
+    ]
+    return gram, target
 
 
 def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
@@ -82,13 +137,13 @@ def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> li
     return [rows[i][size] / rows[i][i] for i in range(size)]
 
 
-def separated(points: Sequence[StepPoint], columns: Sequence[Column]) -> list[Column]:
+def separated(rows: Rows, columns: Sequence[Column]) -> list[Column]:
     """Those of the columns that the points tell from the others: `OWN_SHARE` of their squares is their own.
 
     What a column has of its own is the squared distance to the others' span, det(all) / det(others) of their Gram
     matrices.
     """
-    gram, _ = _normal(points)
+    gram, _ = _normal(rows)
     return [
         column
         for column in columns

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from sweep.calibrate.fields import MOST_FAULTS
-from sweep.calibrate.fit import NAMES, Fit, fit, fit_beside, prefill_ns
-from sweep.calibrate.measured import MILLI, StepPoint, ceiling, rounded
+from sweep.calibrate.fit import NAMES, Fit, fit, fit_beside
+from sweep.calibrate.measured import StepPoint, ceiling, rounded
 from sweep.calibrate.squares import predicted
 from sweep.errors import InputFault
 from sweep.units import grouped
@@ -29,8 +29,7 @@ class StepTime:
     Attributes:
         base_ns, per_sequence_ns, per_prefill_token_ns: rounded up to whole ns, so that no step is taken as faster.
         fit: the exact coefficients, the points that they were fitted to, and those left out.
-        measured_slots, measured_chunk_tokens: the range of the points used, outwards to whole numbers; no chunk where
-            the time of a prefill token was stated.
+        measured_slots, measured_chunk_tokens: the range of the points used, outwards to whole numbers.
         stated: whether the user stated `per_prefill_token_ns`.
     """
 
@@ -54,10 +53,10 @@ class StepTime:
 
     def residual_ns(self, point: StepPoint) -> int | None:
         """Measured minus modelled step time, to the nearest ns; None where a coefficient that it needs is unknown."""
-        rows = (MILLI, point.batch_milli, point.chunk_milli)
+        rows = (1, point.batch, point.chunk)
         if any(value is None and times for value, times in zip(self.coefficients, rows, strict=True)):
             return None
-        return point.step_ns - rounded(predicted([value or 0 for value in self.coefficients], point))
+        return rounded(point.step - predicted([value or 0 for value in self.coefficients], point))
 
     def as_json(self) -> dict[str, Any]:
         """With stable keys."""
@@ -123,19 +122,19 @@ def step_time_of(points: Sequence[StepPoint], per_prefill_token_ns: int | None =
             a step.
     """
     beyond = [
-        f"{point.where}: its figures give a step of {grouped(point.batch_milli // MILLI)} sequences and "
-        f"{grouped(point.chunk_milli // MILLI)} prefill tokens, a grid takes at most {grouped(MOST_SLOTS)} and "
+        f"{point.where}: its figures give a step of {grouped(int(point.batch))} sequences and "
+        f"{grouped(int(point.chunk))} prefill tokens, a grid takes at most {grouped(MOST_SLOTS)} and "
         f"{grouped(MOST_TOKENS)}; check its duration and its lengths."
         for point in points
-        if point.batch_milli > MOST_SLOTS * MILLI or point.chunk_milli > MOST_TOKENS * MILLI
+        if point.batch > MOST_SLOTS or point.chunk > MOST_TOKENS
     ]
     stated = per_prefill_token_ns
     if stated is not None:
         beyond += [
-            f"{point.where}: at {grouped(stated)} ns a token its {grouped(point.chunk_milli // MILLI)} prefill tokens "
+            f"{point.where}: at {grouped(stated)} ns a token its {grouped(int(point.chunk))} prefill tokens "
             f"take longer than its step of {milliseconds(point.step_ns)} ms; state less."
             for point in points
-            if prefill_ns(point, stated) >= point.step_ns
+            if stated * point.chunk >= point.step
         ]
     if beyond:
         raise InputFault(beyond[:MOST_FAULTS])
@@ -148,11 +147,11 @@ def step_time_of(points: Sequence[StepPoint], per_prefill_token_ns: int | None =
     ]
     if faults:
         raise InputFault(faults)
-    batches = [point.batch_milli for point in found.used]
-    chunks = [point.chunk_milli for point in found.used]
-    slots, tokens = ((min(side) // MILLI, -(-max(side) // MILLI)) for side in (batches, chunks))
+    batches = [point.batch for point in found.used]
+    chunks = [point.chunk for point in found.used]
+    slots, tokens = ((int(min(side)), ceiling(max(side))) for side in (batches, chunks))
     if stated is not None:
-        return StepTime(whole[0], whole[1], stated, found, slots, (0, 0), stated=True)
+        return StepTime(whole[0], whole[1], stated, found, slots, tokens, stated=True)
     return StepTime(whole[0], whole[1], whole[2], found, slots, tokens)
 
 
@@ -167,7 +166,7 @@ def why_not(step_time: StepTime) -> list[str]:
         names = ", ".join(
             name for name, value in zip(NAMES, fitted.exact, strict=True) if value is None and _in(name, used)
         )
-        many = len({(point.batch_milli, point.chunk_milli) for point in used})
+        many = len({(point.batch, point.chunk) for point in used})
         if many == 1:
             why = "all points have the same batch and prefill"
         elif fitted.line is not None:
@@ -178,9 +177,9 @@ def why_not(step_time: StepTime) -> list[str]:
             f"{names}: {why}; add load tests with other max_concurrency, one with a single request at a time, or "
             f"another mix of lengths{_OR_STATE if fitted.line is not None else ''}"
         )
-    if not any(point.batch_milli for point in used):
+    if not any(point.batch for point in used):
         clauses.append("per_sequence_ns: no point has a decoding sequence; add a load test")
-    if not step_time.stated and not any(point.chunk_milli for point in used):
+    if not step_time.stated and not any(point.chunk for point in used):
         clauses.append(
             "per_prefill_token_ns: no point has prefill tokens; add a load test with a single request at a time "
             "(max_concurrency 1), or one under load"
@@ -194,4 +193,4 @@ _OR_STATE = ", or state what a prefill token takes with --per-prefill-token-ns"
 def _in(name: str, points: Sequence[StepPoint]) -> bool:
     """Whether a coefficient has a part in any point."""
     side = {"base_ns": 0, "per_sequence_ns": 1, "per_prefill_token_ns": 2}[name]
-    return any((MILLI, point.batch_milli, point.chunk_milli)[side] for point in points)
+    return any((1, point.batch, point.chunk)[side] for point in points)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from sweep.calibrate.fields import NS, Faults
-from sweep.calibrate.measured import MILLI, Measured, StepPoint, rounded
+from sweep.calibrate.measured import Measured, StepPoint
 from sweep.calibrate.series import number_in, table_rows
 from sweep.errors import UsageFault
 from sweep.units import grouped, printable
@@ -63,9 +63,7 @@ def read_steps(name: str, text: str, unit: str | None) -> Measured:
             faults.add(f"line {grouped(line)}", what)
             continue
         where = f"{name} line {grouped(line)}"
-        points.append(
-            StepPoint(where, "stated", rounded(sequences * MILLI), rounded(tokens * MILLI), rounded(step * NS[stated]))
-        )
+        points.append(StepPoint(where, "stated", sequences, tokens, step * NS[stated]))
     if not points and not len(faults):
         faults.add("", "has no row below its head; give the steps that were measured")
     faults.raise_if_any()

@@ -85,7 +85,7 @@ def test_a_unit_that_no_file_takes_is_refused(saved):
     assert "--unit us: the times of " in fault
     assert "steps.csv are in ms, as its column says; remove --unit." in fault
     (fault,) = refusal(UsageFault, [bench], "ms")
-    assert "is read as vLLM bench serve, which fixes the units of its times" in fault
+    assert "is read as vLLM bench serve, which fixes the units of times" in fault
     assert len(refusal(UsageFault, [steps, bench], "s")) == 2
     assert calibration([steps], "ms").step_time.base_ns == 15 * 10**6
     plain = saved("plain.csv", STEPS.replace("step_ms", "step"))

@@ -116,7 +116,7 @@ def test_one_mix_of_lengths_says_the_sum_and_takes_a_stated_prefill(invoke, tmp_
     code, out, _ = invoke("calibrate", "two.jsonl", "--toml", "--per-prefill-token-ns", "30000")
     assert code == 0
     assert "per_prefill_token_ns was stated, not measured" in out
-    assert tomllib.loads(out)["step_time"]["measured_chunk_tokens"] == [0, 0]
+    assert tomllib.loads(out)["step_time"]["measured_chunk_tokens"] == [1, 4]
 
 
 def test_what_is_doubtful_goes_to_stderr_beside_a_table(invoke, tmp_path, steps):
