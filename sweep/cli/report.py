@@ -14,12 +14,12 @@ from sweep.cli.writing import write_text
 
 
 @click.command(cls=InOrder, short_help="One page that explores every cell offline: sliders, SLO, frontier.")
-@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path, readable=False))
 @click.option(
     "-o",
     "--output",
     metavar="FILE.html",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Default: the stem of FILE with .html, in this folder.",
 )
 @slo_option
@@ -66,7 +66,8 @@ def report(
     if as_json:
         write_json(question.json({"report": str(target), "bytes": size, "cells": grid.cells, "claim": CLAIM}))
     else:
-        write(f"{target}\n{grouped(grid.cells)} cells in {grouped(size)} bytes; {CLAIM_IN_SHORT}\n")
+        tenths = -(-size // 10**5)
+        write(f"{target}\n{grouped(grid.cells)} cells in {tenths // 10}.{tenths % 10} MB; {CLAIM_IN_SHORT}\n")
 
 
 def _head(target: Path) -> str:

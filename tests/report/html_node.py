@@ -61,7 +61,21 @@ function region(grid, { x, y, index, scale, slo, show, objectives }) {
   return { feasible, points: front.map((place) => [String(one[place]), String(two[place])]) };
 }
 
-const ASKED = { values, largest, region };
+// The self-check of the page.
+function check(grid) {
+  const steps = grid.selfCheck();
+  let step;
+  do step = steps.next(); while (!step.done);
+  return step.value;
+}
+
+// Divisions as a formula on doubles has them.
+function divisions(grid, pairs) {
+  const both = (a, b) => [text(Math.floor(a / b)), text(Math.ceil(a / b))];
+  return pairs.map(([a, b]) => both(Number(a), Number(b)));
+}
+
+const ASKED = { values, largest, region, check, divisions };
 """
 
 
@@ -70,12 +84,13 @@ def node() -> str | None:
     return shutil.which("node")
 
 
-def asked(ask: str, grids: list[Any], given: list[dict[str, Any]] | None = None) -> list[Any]:
+def asked(ask: str, grids: list[Any], given: list[Any] | None = None, wrong: tuple[str, str] = ("", "")) -> list[Any]:
     """One answer per grid.
 
     Args:
-        ask: `values`, `largest` or `region`.
+        ask: `values`, `largest`, `region`, `check` or `divisions`.
         grids: the grids.
+        wrong: a text of the kernels and another one to put in its place.
         given: per grid what the question takes, as JSON; default: no input is replaced.
     """
     program = node()
@@ -83,9 +98,13 @@ def asked(ask: str, grids: list[Any], given: list[dict[str, Any]] | None = None)
     bundles = []
     for place, grid in enumerate(grids):
         kernels, data = page_data(grid)
+        kernels = kernels.replace(*wrong) if wrong[0] else kernels
         bundles.append({"kernels": kernels, "data": data, "given": given[place] if given else {}, "ask": ask})
     view = [name for name in VIEW if name != "main.js"]  # that one begins with the document
-    script = "\n".join([code_of(ENGINE), code_of(view), ASKED, DRIVER])
+    # Boxes of small grids are cut too, down to four configurations.
+    engine = code_of(ENGINE).replace("WALKED_BOX = 512", "WALKED_BOX = 4")
+    assert "WALKED_BOX = 4;" in engine
+    script = "\n".join([engine, code_of(view), ASKED, DRIVER])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "asked.js"
         path.write_text(script, encoding="utf-8")

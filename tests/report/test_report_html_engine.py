@@ -1,7 +1,10 @@
 """The page's arithmetic against the kernels that it was made from, on random grids, in node."""
 
+import random
+
 import numpy as np
 import pytest
+from hand_grids import base_grid, models_grid
 from html_node import asked, node
 from strategies import seeded_text
 
@@ -60,7 +63,27 @@ def test_the_grids_reach_both_kinds_of_number(grids):
 
 
 def test_walking_and_boxes_find_the_largest_point(grids):
-    for grid, answer in zip(grids, asked("largest", grids), strict=True):
+    more = [*grids, *(parse_grid(seeded_text(seed, cells=2_000)) for seed in range(2_000, 2_020))]
+    for grid, answer in zip(more, asked("largest", more), strict=True):
         best = largest_point(evaluation_of(grid))
         wanted = None if best is None else [list(best.index), best.scale_permille]
         assert answer == {"walked": wanted, "boxed": wanted}
+
+
+@pytest.mark.parametrize("wrong", [("Math.ceil", "Math.floor"), (" <= x0", " < x0"), ("* 1000", "* 1001")])
+def test_the_self_check_of_the_page_sees_a_wrong_formula(wrong):
+    (right,), (found,) = asked("check", [models_grid()]), asked("check", [models_grid()], wrong=wrong)
+    assert right["differing"] == 0 < found["differing"] <= right["checked"] == found["checked"]
+
+
+def test_divisions_of_doubles_are_exact_below_two_to_the_53():
+    """At the ends, where a quotient comes as near to an integer as it may (the proof is in `dialects`)."""
+    choose = random.Random(0)
+    pairs = []
+    for _ in range(20_000):
+        b = max(1, choose.getrandbits(choose.randrange(1, 53)))
+        a = choose.choice([2**53 - 1, choose.getrandbits(choose.randrange(1, 54))])
+        a = min(a // b * b + choose.choice([-1, 0, 1, b - 1]), 2**53 - 1) * choose.choice([1, -1])
+        pairs.append((a, b))
+    (found,) = asked("divisions", [base_grid()], [[[str(a), str(b)] for a, b in pairs]])
+    assert [list(map(int, one)) for one in found] == [[a // b, -(-a // b)] for a, b in pairs]

@@ -1,20 +1,24 @@
 """How each operation of a formula is written in JavaScript: on doubles, on BigInts, and on ranges.
 
 Doubles hold every integer below 2^53 and their sums, differences and products exactly where those stay below 2^53,
-which the page's interval run proves before it takes this dialect. Division needs an argument of its own:
+which the page's run on ranges proves before it takes this dialect. Division needs an argument of its own:
 
     For integers |a| < 2^53 and 1 ≤ b < 2^53, Math.floor(a / b) = ⌊a/b⌋ and Math.ceil(a / b) = ⌈a/b⌉.
 
-Let fl be rounding to the nearest double: a / b computes fl(a/b), fl never decreases, and fl(n) = n for integers
-|n| ≤ 2^53. Take a ≥ 0 and m = ⌊a/b⌋ + 1. fl(a/b) ≥ fl(m − 1) = m − 1, so the floor is not below ⌊a/b⌋; it is not above
-if fl(a/b) < m. The double next below m is at least m − m·2^−52 away from... precisely: for m in (2^k, 2^(k+1)] it is
-m − 2^(k−52), so whatever is nearer to m than half of that, 2^(k−53) < m·2^−53, may round to m, and nothing else. With
-d = m·b − a ≥ 1 (an integer) the distance is m − a/b = d/b = d·m/(a + d) ≥ m/(a + 1) ≥ m·2^−53, as a + 1 ≤ 2^53 and
-d/(a + d) grows with d. So fl(a/b) < m. For a < 0 let c = −a: fl(a/b) = −fl(c/b), and ⌊a/b⌋ = −⌈c/b⌉. With
-m = ⌈c/b⌉ − 1 ≥ 1 the doubles above m begin at m + 2^(k−52), m in [2^k, 2^(k+1)), and what is farther from m than
-2^(k−53) ≤ m·2^−53 does not round to m; with e = c − m·b ≥ 1, c/b − m = e/b = e·m/(c − e) > m·2^−53, as
-c − e < c < 2^53. (For m = 0, c/b ≥ 2^−53 does not round to 0.) So fl(c/b) > m, and it is ≤ ⌈c/b⌉, which is a double:
-its ceiling is ⌈c/b⌉. The statement for Math.ceil follows by ⌈a/b⌉ = −⌊−a/b⌋.
+a / b computes fl(a/b), the nearest double. fl never decreases, is odd, and fl(n) = n for integers |n| ≤ 2^53. Doubles
+in [2^k, 2^(k+1)] are 2^(k−52) apart.
+
+*Floor, a ≥ 0.* Let m = ⌊a/b⌋ + 1. From a/b ≥ m − 1 follows fl(a/b) ≥ m − 1, so the floor is not too small. It is not
+too large if fl(a/b) < m. With 2^k < m ≤ 2^(k+1) the double next below m is m − 2^(k−52), so only what lies within
+2^(k−53) < m·2^−53 below m may round to m. With the integer d = m·b − a ≥ 1 the distance is m − a/b = d/b =
+d·m/(a + d) ≥ m/(a + 1) ≥ m·2^−53, as d/(a + d) grows with d and a + 1 ≤ 2^53. So a/b rounds to less than m.
+
+*Ceiling, a > 0.* Let m = ⌈a/b⌉ − 1. From a/b ≤ m + 1 follows fl(a/b) ≤ m + 1, so the ceiling is not too large, and it
+is not too small if fl(a/b) > m. For m = 0 it is, as a/b > 2^−53. For 2^k ≤ m < 2^(k+1) the double next above m is
+m + 2^(k−52), so only what lies within 2^(k−53) ≤ m·2^−53 above m may round to m. With the integer e = a − m·b ≥ 1 the
+distance is a/b − m = e/b = e·m/(a − e) > m·2^−53, as a − e < 2^53.
+
+*Else* fl(a/b) = −fl(−a/b), ⌊a/b⌋ = −⌈−a/b⌉ and ⌈a/b⌉ = −⌊−a/b⌋ give the rest.
 """
 
 from __future__ import annotations

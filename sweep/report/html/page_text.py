@@ -18,8 +18,14 @@ VIEW = (
     "map.js",
     "controls.js",
     "pareto.js",
+    "along.js",
+    "tradeoff.js",
     "frontier.js",
     "csv.js",
+    "turns.js",
+    "searches.js",
+    "describe.js",
+    "app.js",
     "main.js",
 )
 """What shows."""

@@ -1,6 +1,7 @@
 // The largest point of a grid of any size: boxes of configurations, bounded by the kernels on ranges, cut and dropped.
 // A box that cannot hold a better point than the one found is dropped; one whose bounds meet is decided.
 
+const WALKED_BOX = 512; // configurations of a box that are computed instead of being bounded further
 const SAMPLED_EVERY = 64; // how often the gain of a cut along each axis is measured
 
 class Boxes {
@@ -21,7 +22,8 @@ class Boxes {
 
   // The nodes that the capacity is made from, in order.
   needed() {
-    const wanted = new Set([CAPACITY]), nodes = [];
+    const wanted = new Set([CAPACITY]);
+    const nodes = [];
     for (const node of [...this.whole.program.nodes.values()].reverse()) {
       if (!wanted.has(node.name)) continue;
       nodes.unshift({ ...node });
@@ -44,6 +46,24 @@ class Boxes {
     return { least: Number(lo), most: Number(hi) };
   }
 
+  // The first point of a small box that comes before another, by the capacity of each of its configurations.
+  walked({ first, last }, best) {
+    const sizes = [...first.map((start, axis) => last[axis] - start + 1), 1];
+    const capacity = this.whole.block([...first, 0], sizes).get(CAPACITY);
+    const data = numbersOf(capacity);
+    const at = [...first];
+    for (;;) {
+      let place = capacity.offset;
+      for (let axis = 0; axis < at.length; axis++) place += (at[axis] - first[axis]) * capacity.steps[axis];
+      const scale = data[place];
+      const isCandidate = scale > 0 && (best === null || scale >= best.scale);
+      if (isCandidate && leads(scale, at, best)) best = { index: [...at], scale };
+      let axis = at.length - 1;
+      while (axis >= 0 && ++at[axis] > last[axis]) at[axis] = first[axis--];
+      if (axis < 0) return best;
+    }
+  }
+
   between(input, first, last) {
     if (input.axis === undefined) return { lo: input.value, hi: input.value };
     if (input.axis === this.lengths.length) return { lo: input.column.at(0), hi: input.column.at(0) };
@@ -60,6 +80,8 @@ function inKind(range, kind) {
 // The first point of a box in the default order: lowest share, largest chunk, most slots, first of the others.
 const firstPoint = ({ first, last }) => [first[0], last[1], last[2], ...first.slice(3)];
 
+const volume = ({ first, last }) => first.reduce((product, start, axis) => product * (last[axis] - start + 1), 1);
+
 // Whether a point at `scale` and `index` comes before another.
 function leads(scale, index, than) {
   if (than === null || scale !== than.scale) return than === null || scale > than.scale;
@@ -72,13 +94,16 @@ function leads(scale, index, than) {
 // Yields how many boxes are bounded and how many wait; returns the largest point, of the whole grid or of the places
 // `from` … `to` on every axis but traffic.
 function* searchBoxes(grid, given, from = null, to = null) {
-  const boxes = new Boxes(grid, given), waiting = new Heap();
+  const boxes = new Boxes(grid, given);
+  const waiting = new Heap();
   const gains = new Array(boxes.lengths.length).fill(0);
   let best = null;
   const admit = (first, last) => {
-    const { least, most } = boxes.bounds(first, last), box = { first, last, most };
+    const { least, most } = boxes.bounds(first, last);
+    const box = { first, last, most };
     if (most < 1 || !leads(most, firstPoint(box), best)) return box;
     if (least === most) best = { index: firstPoint(box), scale: most };
+    else if (volume(box) <= WALKED_BOX) best = boxes.walked(box, best);
     else waiting.push(box);
     return box;
   };
@@ -95,7 +120,10 @@ function* searchBoxes(grid, given, from = null, to = null) {
 
 function halves({ first, last }, axis) {
   const middle = Math.floor((first[axis] + last[axis]) / 2);
-  return [[first, last.with(axis, middle)], [first.with(axis, middle + 1), last]];
+  return [
+    [first, last.with(axis, middle)],
+    [first.with(axis, middle + 1), last],
+  ];
 }
 
 // How much a cut along each axis lowers the bounds of this box, mixed into what was measured before.
@@ -112,19 +140,30 @@ function axisToCut({ first, last }, gains) {
   for (let axis = 0; axis < first.length; axis++) {
     const width = last[axis] - first[axis];
     if (width === 0) continue;
-    if (chosen < 0 || gains[axis] > gains[chosen]
-      || (gains[axis] === gains[chosen] && width > last[chosen] - first[chosen])) chosen = axis;
+    if (
+      chosen < 0
+      || gains[axis] > gains[chosen]
+      || (gains[axis] === gains[chosen] && width > last[chosen] - first[chosen])
+    )
+      chosen = axis;
   }
   return chosen;
 }
 
 // The most promising box first: the largest bound, and among equals the latest, which is the smallest.
 class Heap {
-  constructor() { this.items = []; this.count = 0; }
+  constructor() {
+    this.items = [];
+    this.count = 0;
+  }
 
-  get size() { return this.items.length; }
+  get size() {
+    return this.items.length;
+  }
 
-  before(a, b) { return a.most > b.most || (a.most === b.most && a.number > b.number); }
+  before(a, b) {
+    return a.most > b.most || (a.most === b.most && a.number > b.number);
+  }
 
   push(box) {
     box.number = this.count++;
@@ -141,7 +180,9 @@ class Heap {
   }
 
   pop() {
-    const { items } = this, top = items[0], box = items.pop();
+    const { items } = this;
+    const top = items[0];
+    const box = items.pop();
     if (items.length === 0) return top;
     let at = 0;
     for (;;) {

@@ -9,18 +9,32 @@ function csvField(value) {
 function judged(slice) {
   const { grid, state } = slice;
   if (state.show !== "capacity" || state.x === grid.traffic || state.y === grid.traffic) return slice;
-  const own = atScale(slice.plane, (scale) => Math.max(scale, 1)), reasons = reasonsOf(own);
+  const own = atScale(slice.plane, (scale) => Math.max(scale, 1));
+  const reasons = reasonsOf(own);
   return { reasons, masks: masksOf(own, reasons, grid.data.admission) };
 }
 
 function csvOf(slice) {
-  const { grid, state } = slice, { data } = grid, { masks, reasons } = judged(slice);
-  const onMap = state.x === grid.traffic || state.y === grid.traffic, capacity = state.show === "capacity";
+  const { grid, state } = slice;
+  const { data } = grid;
+  const { masks, reasons } = judged(slice);
+  const onMap = state.x === grid.traffic || state.y === grid.traffic;
+  const capacity = state.show === "capacity";
   const axes = grid.axes.map((_, axis) => axis).filter((axis) => !capacity || onMap || axis !== grid.traffic);
-  const shown = state.show === "verdict" ? [] : [state.show], codes = state.show === "limit" ? ["codes"] : [];
+  const shown = state.show === "verdict" ? [] : [state.show];
+  const codes = state.show === "limit" ? ["codes"] : [];
   const bounds = Object.entries(state.slo);
-  const head = [...axes.map((axis) => grid.axes[axis].name), ...shown, ...codes, "verdict", "invalid_reason", "claim", ...bounds.map(([name]) => `slo_${name}`)];
-  const lines = [head], limits = state.show === "limit" ? slice.limitMasks(true) : null;
+  const head = [
+    ...axes.map((axis) => grid.axes[axis].name),
+    ...shown,
+    ...codes,
+    "verdict",
+    "invalid_reason",
+    "claim",
+    ...bounds.map(([name]) => `slo_${name}`),
+  ];
+  const lines = [head];
+  const limits = state.show === "limit" ? slice.limitMasks(true) : null;
   for (let row = 0, place = 0; row < slice.ys.length; row++) {
     for (let column = 0; column < slice.xs.length; column++, place++) {
       const point = slice.point(column, row);
@@ -28,7 +42,11 @@ function csvOf(slice) {
       lines.push([
         ...axes.map((axis) => (axis === grid.traffic ? point.scale : grid.label(axis, point.index[axis]))),
         ...shown.map(() => value),
-        ...codes.map(() => codesOf(grid, value).map(([code]) => code).join(" ")),
+        ...codes.map(() =>
+          codesOf(grid, value)
+            .map(([code]) => code)
+            .join(" "),
+        ),
         ["within", "rejected", "invalid"][verdictOf(masks[place])],
         reasons[place] ? data.reasons[reasons[place]][0] : "",
         data.claim.code,

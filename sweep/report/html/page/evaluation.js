@@ -40,8 +40,12 @@ function bigsOf({ kind, store }) {
 // The least and largest value, as a range of BigInts.
 function endsOf({ store }) {
   if (store.ends === null) {
-    let lo = store.data[0], hi = lo;
-    for (const one of store.data) { if (one < lo) lo = one; if (one > hi) hi = one; }
+    let lo = store.data[0];
+    let hi = lo;
+    for (const one of store.data) {
+      if (one < lo) lo = one;
+      if (one > hi) hi = one;
+    }
     store.ends = { lo: BigInt(lo), hi: BigInt(hi) };
   }
   return store.ends;
@@ -70,8 +74,11 @@ class Evaluation {
 
   // A block of consecutive places: what is small, or does not span the cut axes, is taken from here.
   block(starts, lengths) {
-    const child = new Evaluation(this.program, this.inputs, this.region.map((indices, axis) =>
-      indices.subarray(starts[axis], starts[axis] + lengths[axis])));
+    const child = new Evaluation(
+      this.program,
+      this.inputs,
+      this.region.map((indices, axis) => indices.subarray(starts[axis], starts[axis] + lengths[axis])),
+    );
     child.parent = this;
     child.starts = starts;
     return child;
@@ -91,15 +98,23 @@ class Evaluation {
   listed(plane, places) {
     const other = new Evaluation(this.program, this.inputs, [places]);
     const rows = places.map((place) => Math.floor(place / plane.columns));
-    other.source = { plane, evaluation: this, rows, columns: places.map((place, i) => place - rows[i] * plane.columns) };
+    other.source = {
+      plane,
+      evaluation: this,
+      rows,
+      columns: places.map((place, i) => place - rows[i] * plane.columns),
+    };
     return other;
   }
 
   gatheredFrom({ plane, evaluation, rows, columns }, name) {
-    const value = evaluation.get(name), count = rows.length;
-    const down = plane.down === null ? 0 : value.steps[plane.down], across = value.steps[plane.across];
+    const value = evaluation.get(name);
+    const count = rows.length;
+    const down = plane.down === null ? 0 : value.steps[plane.down];
+    const across = value.steps[plane.across];
     if (down === 0 && across === 0) return { ...value, steps: [0] };
-    const { data } = value.store, found = value.kind === BIG ? new Array(count) : new data.constructor(count);
+    const { data } = value.store;
+    const found = value.kind === BIG ? new Array(count) : new data.constructor(count);
     for (let i = 0; i < count; i++) found[i] = data[value.offset + rows[i] * down + columns[i] * across];
     return openArray(value.kind, found, [count > 1 ? 1 : 0]);
   }
@@ -169,7 +184,8 @@ class Evaluation {
     if (this.origin !== null && !this.changed.has(name)) return this.origin.proof(name);
     let proof = this.proofs.get(name);
     if (proof === undefined) {
-      const whole = this.parent ?? this.source?.evaluation, known = whole?.proof(name);
+      const whole = this.parent ?? this.source?.evaluation;
+      const known = whole?.proof(name);
       proof = known?.safe ? known : this.proven(name);
       this.proofs.set(name, proof);
     }
@@ -196,7 +212,10 @@ class Evaluation {
     const spanned = this.order.filter((axis) => this.lengths[axis] > 1 && reads.some((one) => one.steps[axis] !== 0));
     const steps = new Array(this.lengths.length).fill(0);
     let size = 1;
-    for (const axis of [...spanned].reverse()) { steps[axis] = size; size *= this.lengths[axis]; }
+    for (const axis of [...spanned].reverse()) {
+      steps[axis] = size;
+      size *= this.lengths[axis];
+    }
     const data = node.flag ? new Uint8Array(size) : safe ? new Float64Array(size) : new Array(size);
     this.fill(this.program.kernels[node.kernel], safe, reads, spanned, data);
     return openArray(node.flag ? FLAG : safe ? NUMBER : BIG, data, steps);
@@ -208,9 +227,13 @@ class Evaluation {
     const loop = safe ? kernel.number : kernel.big;
     const [column, row, ...outer] = [...spanned].reverse();
     const along = (axis) => reads.map((one) => (axis === undefined ? 0 : one.steps[axis]));
-    const rows = row === undefined ? 1 : this.lengths[row], columns = column === undefined ? 1 : this.lengths[column];
-    const rowSteps = along(row), columnSteps = along(column), outerSteps = outer.map(along);
-    const starts = reads.map((one) => one.offset), at = outer.map(() => 0);
+    const rows = row === undefined ? 1 : this.lengths[row];
+    const columns = column === undefined ? 1 : this.lengths[column];
+    const rowSteps = along(row);
+    const columnSteps = along(column);
+    const outerSteps = outer.map(along);
+    const starts = reads.map((one) => one.offset);
+    const at = outer.map(() => 0);
     for (let done = 0; done < data.length; done += rows * columns) {
       loop(data, done, rows, columns, arrays, starts, rowSteps, columnSteps);
       for (let k = 0; k < outer.length; k++) {

@@ -38,24 +38,46 @@ class Grid {
   }
 
   evaluation(inputs, region) {
-    return new Evaluation(inputs.has(KV_BOUND) ? this.withBound : this.program, inputs, region.map((indices) => Int32Array.from(indices)));
+    return new Evaluation(
+      inputs.has(KV_BOUND) ? this.withBound : this.program,
+      inputs,
+      region.map((indices) => Int32Array.from(indices)),
+    );
   }
 
   // One cell; a scale replaces the traffic axis' value.
   cell(given, index, scale) {
     const inputs = this.under(scale === undefined ? given : { ...given, [SCALE]: scale });
     const { admission, figures, bounds } = this.data;
-    return explain(this.evaluation(inputs, index.map((place) => [place])), admission, figures, bounds);
+    return explain(
+      this.evaluation(
+        inputs,
+        index.map((place) => [place]),
+      ),
+      admission,
+      figures,
+      bounds,
+    );
   }
 
-  // The cells that the scalar reference judged when the page was made, judged here: how many, and how many differ.
-  selfCheck() {
+  // Whether a configuration carries a traffic and not one permille more, by its verdict at both.
+  isCapacity(index, scale) {
+    const isFeasible = (at) => this.cell({}, index, at).mask === 0;
+    return (scale === 0 || isFeasible(scale)) && !isFeasible(scale + 1);
+  }
+
+  // The cells that the scalar reference judged when the page was made, judged here: how many, and how many differ. Each
+  // configuration's capacity, found from thresholds, is held against its verdicts. Yields after each cell.
+  *selfCheck() {
     let differing = 0;
     for (const [index, mask, reason, figures] of this.data.sample) {
       const found = this.cell({}, index);
-      const same = found.mask === mask && found.reason === reason
+      const same =
+        found.mask === mask
+        && found.reason === reason
         && this.data.figures.every(({ name }, i) => found.figures[name] === narrowed(parsed(figures[i])));
-      if (!same) differing += 1;
+      if (!same || !this.isCapacity(index, found.capacity)) differing += 1;
+      yield differing;
     }
     return { checked: this.data.sample.length, differing };
   }

@@ -5,10 +5,15 @@ const MAX_SHOWN = 131072;
 // What the map may show.
 function showsOf(grid) {
   return [
-    { name: "limit", text: "what limits" },
+    { name: "limit", text: "what limits each cell" },
     { name: "verdict", text: "within, rejected or invalid" },
     { name: "capacity", text: "largest feasible traffic", unit: "1e-3" },
-    ...grid.data.bounds.map(({ name, unit }) => ({ name: `slack:${name}`, text: `slack of ${name}`, unit, slack: name })),
+    ...grid.data.bounds.map(({ name, unit }) => ({
+      name: `slack:${name}`,
+      text: `slack of ${name}`,
+      unit,
+      slack: name,
+    })),
     ...grid.data.figures.map(({ name, unit, node }) => ({ name, text: name, unit, node })),
   ];
 }
@@ -32,13 +37,16 @@ class Slice {
     let [xStep, yStep] = [1, 1];
     const count = (first, last, step) => Math.ceil((last - first + 1) / step);
     while (count(x0, x1, xStep) * count(y0, y1, yStep) > MAX_SHOWN) {
-      if (count(x0, x1, xStep) >= count(y0, y1, yStep)) xStep += 1; else yStep += 1;
+      if (count(x0, x1, xStep) >= count(y0, y1, yStep)) xStep += 1;
+      else yStep += 1;
     }
     [this.xStep, this.yStep] = [xStep, yStep];
     this.xs = thinned(x0, x1, xStep);
     this.ys = thinned(y0, y1, yStep);
     this.given = givenOf(grid, state);
-    const region = state.index.map((place, axis) => (axis === state.x ? this.xs : axis === state.y ? this.ys : [place]));
+    const region = state.index.map((place, axis) =>
+      axis === state.x ? this.xs : axis === state.y ? this.ys : [place],
+    );
     this.plane = new Plane(grid.evaluation(grid.under(this.given), region), state.x, state.y);
     this.key = this.configurationKey();
     // What a configuration carries, and what stops it, does not depend on the traffic of the slice.
@@ -47,37 +55,48 @@ class Slice {
 
   // The part of the axes that is seen, as first and last places of x and y.
   window() {
-    const { grid, state } = this, ends = [0, grid.axes[state.x].length - 1, 0, grid.axes[state.y].length - 1];
+    const { grid, state } = this;
+    const ends = [0, grid.axes[state.x].length - 1, 0, grid.axes[state.y].length - 1];
     const wanted = state.window;
     if (wanted === null || wanted[0] > wanted[1] || wanted[2] > wanted[3]) return ends;
     return [wanted[0], Math.min(wanted[1], ends[1]), wanted[2], Math.min(wanted[3], ends[3])].map((place, i) =>
-      Math.min(place, ends[i < 2 ? 1 : 3]));
+      Math.min(place, ends[i < 2 ? 1 : 3]),
+    );
   }
 
-  get reasons() { return (this.ownReasons ??= reasonsOf(this.plane)); }
+  get reasons() {
+    return (this.ownReasons ??= reasonsOf(this.plane));
+  }
 
-  get masks() { return (this.ownMasks ??= masksOf(this.plane, this.reasons, this.grid.data.admission)); }
+  get masks() {
+    return (this.ownMasks ??= masksOf(this.plane, this.reasons, this.grid.data.admission));
+  }
 
   // The axes and bounds, without the traffic.
   configurationKey() {
-    const { grid, state } = this, others = othersOf(grid, state).filter((axis) => axis !== grid.traffic);
+    const { grid, state } = this;
+    const others = othersOf(grid, state).filter((axis) => axis !== grid.traffic);
     const bounds = Object.entries(state.slo).map(([name, value]) => [name, String(value)]);
     return JSON.stringify([state.x, state.y, this.window(), others.map((axis) => state.index[axis]), bounds]);
   }
 
   // The cells within all bounds whose limits are not known yet.
   get unlimited() {
-    const { limits } = this.kept, { masks } = this;
+    const { limits } = this.kept;
+    const { masks } = this;
     if (limits === null) return placesWhere(masks, (mask) => mask === 0);
     return placesWhere(masks, (mask, place) => mask === 0 && limits[place] === UNKNOWN);
   }
 
   // Whether the limits would keep the map waiting.
-  get limitsAreSlow() { return this.plane.spans(CAPACITY) && this.unlimited.length > AT_ONCE; }
+  get limitsAreSlow() {
+    return this.plane.spans(CAPACITY) && this.unlimited.length > AT_ONCE;
+  }
 
   // What stops the next permille of the cells that are within all bounds.
   get limits() {
-    const { kept, plane } = this, { admission } = this.grid.data;
+    const { kept, plane } = this;
+    const { admission } = this.grid.data;
     if (!plane.spans(CAPACITY)) kept.limits ??= limitsOf(plane, admission);
     else {
       const places = this.unlimited;
@@ -87,9 +106,13 @@ class Slice {
     return kept.limits;
   }
 
-  table(name) { return name === CAPACITY ? this.capacity : this.plane.table(name); }
+  table(name) {
+    return name === CAPACITY ? this.capacity : this.plane.table(name);
+  }
 
-  get capacity() { return (this.kept.capacity ??= capacitiesOf(this.plane)); }
+  get capacity() {
+    return (this.kept.capacity ??= capacitiesOf(this.plane));
+  }
 
   // The values that a show has per cell; null for verdict and limit, whose cells have a meaning instead of a number.
   get values() {
@@ -116,18 +139,22 @@ class Slice {
   }
 
   // Whether a value of a cell means something: all of an invalid cell do not, but its capacity.
-  isDefined(place) { return this.state.show === "capacity" || this.masks[place] !== INVALID; }
+  isDefined(place) {
+    return this.state.show === "capacity" || this.masks[place] !== INVALID;
+  }
 
   // The masks that `limit` shows: what a cell breaks, or what stops the next permille of one within all bounds.
   // Without a wait UNKNOWN, where it would take one.
   limitMasks(wait) {
-    const limits = wait ? this.limits : this.kept.limits, { masks } = this;
+    const limits = wait ? this.limits : this.kept.limits;
+    const { masks } = this;
     return masks.map((mask, place) => (mask !== 0 ? mask : limits === null ? UNKNOWN : limits[place]));
   }
 
   // The point of a cell of the map.
   point(column, row) {
-    const { grid, state } = this, index = [...state.index];
+    const { grid, state } = this;
+    const index = [...state.index];
     index[state.x] = this.xs[column];
     index[state.y] = this.ys[row];
     const onMap = state.x === grid.traffic || state.y === grid.traffic;

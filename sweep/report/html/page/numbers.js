@@ -1,6 +1,9 @@
 // Integers of any size: as doubles where every value is below 2^53, as BigInts elsewhere.
 
-const NUMBER = 0, BIG = 1, FLAG = 2; // what the values of an array are
+// What the values of an array are.
+const NUMBER = 0;
+const BIG = 1;
+const FLAG = 2;
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER); // 2^53 − 1
 
@@ -45,7 +48,8 @@ class Column {
   // The least and largest value from one index to another; `rising` columns have them at the ends.
   ends(first, last) {
     if (this.rising) return { lo: this.at(first), hi: this.at(last) };
-    let lo = this.at(first), hi = lo;
+    let lo = this.at(first),
+      hi = lo;
     for (let i = first + 1; i <= last; i++) {
       const value = this.at(i);
       if (value < lo) lo = value;
@@ -61,10 +65,12 @@ class Column {
 
   // The last index whose value is at most `value`, −1 where there is none; values rise.
   lastUpTo(value) {
-    let low = -1, high = this.length - 1;
+    let low = -1,
+      high = this.length - 1;
     while (low < high) {
       const middle = Math.floor((low + high + 1) / 2);
-      if (this.at(middle) <= value) low = middle; else high = middle - 1;
+      if (this.at(middle) <= value) low = middle;
+      else high = middle - 1;
     }
     return low;
   }

@@ -1,22 +1,38 @@
 // The exact Pareto set of two objectives over the cells of a slice that are within all bounds.
 
-const RISING = new Set(["traffic_scale_permille", "max_active_sequences", "max_prefill_chunk_tokens", CAPACITY, "token_capacity_per_second"]);
+const RISING = new Set([
+  "traffic_scale_permille",
+  "max_active_sequences",
+  "max_prefill_chunk_tokens",
+  CAPACITY,
+  "token_capacity_per_second",
+]);
 
 // What may be an objective: axes of integers, the largest traffic, every figure; each with the sense that is better.
 function objectivesOf(grid) {
-  const axes = grid.axes.flatMap((axis, place) => (axis.choices ? [] : [{ name: axis.name, axis: place, unit: axis.unit }]));
+  const axes = grid.axes.flatMap((axis, place) =>
+    axis.choices ? [] : [{ name: axis.name, axis: place, unit: axis.unit }],
+  );
   const capacity = { name: CAPACITY, node: CAPACITY, unit: "1e-3" };
-  return [...axes, capacity, ...grid.data.figures.map(({ name, node, unit }) => ({ name, node, unit }))]
-    .map((one) => ({ ...one, rising: RISING.has(one.name) }));
+  return [...axes, capacity, ...grid.data.figures.map(({ name, node, unit }) => ({ name, node, unit }))].map((one) => ({
+    ...one,
+    rising: RISING.has(one.name),
+  }));
 }
 
 // An objective's value in every cell of a slice.
 function objectiveValues(slice, { axis, node }) {
   if (axis === undefined) return slice.table(node);
-  const { state, grid } = slice, columns = slice.xs.length;
-  const at = (place) => (axis === state.x ? grid.label(axis, slice.xs[place % columns])
-    : axis === state.y ? grid.label(axis, slice.ys[Math.floor(place / columns)])
-      : axis === grid.traffic ? state.scale : grid.label(axis, state.index[axis]));
+  const { state, grid } = slice;
+  const columns = slice.xs.length;
+  const at = (place) =>
+    axis === state.x
+      ? grid.label(axis, slice.xs[place % columns])
+      : axis === state.y
+        ? grid.label(axis, slice.ys[Math.floor(place / columns)])
+        : axis === grid.traffic
+          ? state.scale
+          : grid.label(axis, state.index[axis]);
   return Array.from({ length: slice.masks.length }, (_, place) => at(place));
 }
 

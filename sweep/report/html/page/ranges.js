@@ -8,13 +8,27 @@ const opposite = (a) => truth(a.f, a.t);
 
 // BigInt ranges. `note` is told every operand and result: that is the proof that no intermediate leaves a bound.
 function bigRanges(note) {
-  const made = (lo, hi) => { note(lo, hi); return { lo, hi }; };
-  const read = (a, b) => { note(a.lo, a.hi); note(b.lo, b.hi); };
+  const made = (lo, hi) => {
+    note(lo, hi);
+    return { lo, hi };
+  };
+  const read = (a, b) => {
+    note(a.lo, a.hi);
+    note(b.lo, b.hi);
+  };
   const L = {
     of: (value) => ({ lo: value, hi: value }),
-    add(a, b) { read(a, b); return made(a.lo + b.lo, a.hi + b.hi); },
-    sub(a, b) { read(a, b); return made(a.lo - b.hi, a.hi - b.lo); },
-    neg(a) { return made(-a.hi, -a.lo); },
+    add(a, b) {
+      read(a, b);
+      return made(a.lo + b.lo, a.hi + b.hi);
+    },
+    sub(a, b) {
+      read(a, b);
+      return made(a.lo - b.hi, a.hi - b.lo);
+    },
+    neg(a) {
+      return made(-a.hi, -a.lo);
+    },
     mul(a, b) {
       read(a, b);
       if (a.lo >= 0n && b.lo >= 0n) return made(a.lo * b.lo, a.hi * b.hi);
@@ -26,18 +40,36 @@ function bigRanges(note) {
       if (b.lo < 1n) throw new Error("a kernel divides by what may be less than 1");
       return made(floorDiv(a.lo, a.lo >= 0n ? b.hi : b.lo), floorDiv(a.hi, a.hi >= 0n ? b.lo : b.hi));
     },
-    max(a, b) { read(a, b); return { lo: larger(a.lo, b.lo), hi: larger(a.hi, b.hi) }; },
-    min(a, b) { read(a, b); return { lo: smaller(a.lo, b.lo), hi: smaller(a.hi, b.hi) }; },
-    lt(a, b) { read(a, b); return truth(a.lo < b.hi, a.hi >= b.lo); },
-    le(a, b) { read(a, b); return truth(a.lo <= b.hi, a.hi > b.lo); },
+    max(a, b) {
+      read(a, b);
+      return { lo: larger(a.lo, b.lo), hi: larger(a.hi, b.hi) };
+    },
+    min(a, b) {
+      read(a, b);
+      return { lo: smaller(a.lo, b.lo), hi: smaller(a.hi, b.hi) };
+    },
+    lt(a, b) {
+      read(a, b);
+      return truth(a.lo < b.hi, a.hi >= b.lo);
+    },
+    le(a, b) {
+      read(a, b);
+      return truth(a.lo <= b.hi, a.hi > b.lo);
+    },
     gt: (a, b) => opposite(L.le(a, b)),
     ge: (a, b) => opposite(L.lt(a, b)),
     and: both,
     or: either,
     not: opposite,
     select(c, a, b) {
-      if (!c.f) { note(a.lo, a.hi); return a; }
-      if (!c.t) { note(b.lo, b.hi); return b; }
+      if (!c.f) {
+        note(a.lo, a.hi);
+        return a;
+      }
+      if (!c.t) {
+        note(b.lo, b.hi);
+        return b;
+      }
       read(a, b);
       return made(smaller(a.lo, b.lo), larger(a.hi, b.hi));
     },
@@ -72,13 +104,18 @@ function searching(L, within) {
   return L;
 }
 
-const bigBounds = () => searching(bigRanges(() => {}), (valueAt, limit, lo, hi) => {
-  while (lo < hi) {
-    const middle = (lo + hi + 1n) / 2n; // a traffic scale: never negative
-    if (valueAt(middle) <= limit) lo = middle; else hi = middle - 1n;
-  }
-  return lo;
-});
+const bigBounds = () =>
+  searching(
+    bigRanges(() => {}),
+    (valueAt, limit, lo, hi) => {
+      while (lo < hi) {
+        const middle = (lo + hi + 1n) / 2n; // a traffic scale: never negative
+        if (valueAt(middle) <= limit) lo = middle;
+        else hi = middle - 1n;
+      }
+      return lo;
+    },
+  );
 
 // The same on doubles, for nodes whose intermediates are proven to stay below 2^53 over all boxes together.
 function numberBounds() {
@@ -90,7 +127,10 @@ function numberBounds() {
     neg: (a) => made(-a.hi, -a.lo),
     mul(a, b) {
       if (a.lo >= 0 && b.lo >= 0) return made(a.lo * b.lo, a.hi * b.hi);
-      const p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
+      const p = a.lo * b.lo;
+      const q = a.lo * b.hi;
+      const r = a.hi * b.lo;
+      const s = a.hi * b.hi;
       return made(Math.min(p, q, r, s), Math.max(p, q, r, s));
     },
     floorDiv: (a, b) =>
@@ -112,7 +152,8 @@ function numberBounds() {
   return searching(L, (valueAt, limit, lo, hi) => {
     while (lo < hi) {
       const middle = Math.floor((lo + hi + 1) / 2);
-      if (valueAt(middle) <= limit) lo = middle; else hi = middle - 1;
+      if (valueAt(middle) <= limit) lo = middle;
+      else hi = middle - 1;
     }
     return lo;
   });

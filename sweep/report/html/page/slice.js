@@ -1,9 +1,16 @@
 // A rectangular part of the grid judged: masks, verdicts, reasons, capacities, what stops the next permille.
 
-const SCALE = "traffic.scale_permille", CAPACITY = "max_traffic_scale_permille";
-const BITS = Array.from({ length: 9 }, (_, i) => i + 1), REASONS = BITS;
-const ADMISSION_OFF = 1, INVALID = 0x8000;
-const WITHIN = 0, REJECTED = 1, INVALID_CELL = 2; // verdicts
+const SCALE = "traffic.scale_permille";
+const CAPACITY = "max_traffic_scale_permille";
+const BITS = Array.from({ length: 9 }, (_, i) => i + 1);
+const REASONS = BITS;
+const ADMISSION_OFF = 1;
+const INVALID = 0x8000;
+
+// Verdicts.
+const WITHIN = 0;
+const REJECTED = 1;
+const INVALID_CELL = 2;
 
 // Two axes of an evaluation, one down and one across; a list of cells (`Evaluation.listed`) is one row.
 class Plane {
@@ -18,7 +25,8 @@ class Plane {
 
   // `use(place, position in the array)` for each cell, row by row.
   visit({ steps, offset }, use) {
-    const down = this.down === null ? 0 : steps[this.down], across = steps[this.across];
+    const down = this.down === null ? 0 : steps[this.down],
+      across = steps[this.across];
     for (let j = 0, place = 0; j < this.rows; j++) {
       for (let i = 0, at = offset + j * down; i < this.columns; i++, at += across) use(place++, at);
     }
@@ -26,9 +34,12 @@ class Plane {
 
   // A node over the plane, full: doubles where they hold every value, else BigInts.
   table(name) {
-    const value = this.evaluation.get(name), { data } = value.store;
+    const value = this.evaluation.get(name),
+      { data } = value.store;
     const table = value.kind === BIG ? new Array(this.size) : new Float64Array(this.size);
-    this.visit(value, (place, at) => { table[place] = data[at]; });
+    this.visit(value, (place, at) => {
+      table[place] = data[at];
+    });
     return table;
   }
 
@@ -45,7 +56,9 @@ function mayHold(evaluation, name) {
 
 // Set a bit, or another number, where a flag holds.
 function mark(target, plane, { steps, offset, store }, number) {
-  const flags = store.data, down = plane.down === null ? 0 : steps[plane.down], across = steps[plane.across];
+  const flags = store.data,
+    down = plane.down === null ? 0 : steps[plane.down],
+    across = steps[plane.across];
   for (let j = 0, place = 0; j < plane.rows; j++) {
     for (let i = 0, at = offset + j * down; i < plane.columns; i++, at += across, place++) {
       if (flags[at]) target[place] |= number;
@@ -55,18 +68,22 @@ function mark(target, plane, { steps, offset, store }, number) {
 
 // The invalid reason of each cell, 0 where it is valid: the lowest that applies.
 function reasonsOf(plane) {
-  const { evaluation } = plane, held = new Uint16Array(plane.size), codes = new Uint8Array(plane.size);
+  const { evaluation } = plane,
+    held = new Uint16Array(plane.size),
+    codes = new Uint8Array(plane.size);
   for (const code of REASONS) {
     const name = `reason.${code}`;
     if (mayHold(evaluation, name)) mark(held, plane, evaluation.get(name), 1 << code);
   }
-  for (let place = 0; place < held.length; place++) if (held[place]) codes[place] = 31 - Math.clz32(held[place] & -held[place]);
+  for (let place = 0; place < held.length; place++)
+    if (held[place]) codes[place] = 31 - Math.clz32(held[place] & -held[place]);
   return codes;
 }
 
 // The violation mask of each cell; 0x8000 alone in an invalid one.
 function masksOf(plane, reasons, admission) {
-  const { evaluation } = plane, mask = new Uint16Array(plane.size).fill(admission ? 0 : ADMISSION_OFF);
+  const { evaluation } = plane,
+    mask = new Uint16Array(plane.size).fill(admission ? 0 : ADMISSION_OFF);
   for (const bit of BITS) {
     const name = `bit.${bit}`;
     if (mayHold(evaluation, name)) mark(mask, plane, evaluation.get(name), 1 << bit);
@@ -101,7 +118,8 @@ function takeLimits(plane, places, admission, limits) {
 // The largest traffic of each configuration: 0 where a static rule is broken, without a look at its thresholds.
 function capacitiesOf(plane) {
   if (!plane.spans(CAPACITY)) return Float64Array.from(plane.table(CAPACITY), Number);
-  const open = plane.table("feasible_at_all"), capacity = new Float64Array(plane.size);
+  const open = plane.table("feasible_at_all"),
+    capacity = new Float64Array(plane.size);
   const places = placesWhere(open, (flag) => flag);
   if (places.length === 0) return capacity;
   const found = numbersOf(listOf(plane, places).evaluation.get(CAPACITY));

@@ -8,7 +8,10 @@ function rankWeights(lengths) {
   const order = [2, 1, 0, ...lengths.map((_, axis) => axis).slice(3)];
   const weights = new Array(lengths.length).fill(0);
   let size = 1;
-  for (const axis of [...order].reverse()) { weights[axis] = size; size *= lengths[axis]; }
+  for (const axis of [...order].reverse()) {
+    weights[axis] = size;
+    size *= lengths[axis];
+  }
   return { weights, falling: [1, 2] };
 }
 
@@ -23,7 +26,10 @@ function emptyFronts(lengths) {
 
 function placeOf(number, lengths) {
   const index = [];
-  for (const length of [...lengths].reverse()) { index.unshift(number % length); number = Math.floor(number / length); }
+  for (const length of [...lengths].reverse()) {
+    index.unshift(number % length);
+    number = Math.floor(number / length);
+  }
   return index;
 }
 
@@ -31,7 +37,8 @@ function placeOf(number, lengths) {
 function* walkConfigurations(grid, given) {
   const lengths = grid.axes.slice(0, -1).map((axis) => axis.length);
   const whole = grid.evaluation(grid.under(given), [...lengths.map(every), [0]]);
-  const ranks = rankWeights(lengths), fronts = emptyFronts(lengths);
+  const ranks = rankWeights(lengths);
+  const fronts = emptyFronts(lengths);
   const total = lengths.reduce((product, length) => product * length, 1);
   let done = 0;
   for (const [starts, sizes] of chunks(whole.order, [...lengths, 1])) {
@@ -62,12 +69,15 @@ function* chunks(order, lengths) {
 
 // Fold a block of capacities into the best configurations per axis.
 function take(capacity, starts, sizes, lengths, ranks, fronts) {
-  const data = numbersOf(capacity), rank = lengths.length;
+  const data = numbersOf(capacity);
+  const rank = lengths.length;
   const at = starts.slice(0, rank);
   const numbers = new Array(rank);
   for (let axis = rank - 1, size = 1; axis >= 0; size *= lengths[axis--]) numbers[axis] = size;
   for (;;) {
-    let place = capacity.offset, order = 0, number = 0;
+    let place = capacity.offset;
+    let order = 0;
+    let number = 0;
     for (let axis = 0; axis < rank; axis++) {
       place += (at[axis] - starts[axis]) * capacity.steps[axis];
       order += (ranks.falling.includes(axis) ? lengths[axis] - 1 - at[axis] : at[axis]) * ranks.weights[axis];
@@ -76,7 +86,8 @@ function take(capacity, starts, sizes, lengths, ranks, fronts) {
     const scale = data[place];
     if (scale > 0) {
       for (let axis = 0; axis < rank; axis++) {
-        const front = fronts[axis], own = at[axis];
+        const front = fronts[axis];
+        const own = at[axis];
         if (scale > front.capacity[own] || (scale === front.capacity[own] && order < front.rank[own])) {
           front.capacity[own] = scale;
           front.rank[own] = order;
@@ -94,8 +105,11 @@ function bestOf(fronts, lengths) {
   const { capacity, rank, number } = fronts[0];
   let first = -1;
   for (let i = 0; i < capacity.length; i++) {
-    if (capacity[i] > 0 && (first < 0 || capacity[i] > capacity[first]
-      || (capacity[i] === capacity[first] && rank[i] < rank[first]))) first = i;
+    if (
+      capacity[i] > 0
+      && (first < 0 || capacity[i] > capacity[first] || (capacity[i] === capacity[first] && rank[i] < rank[first]))
+    )
+      first = i;
   }
   return first < 0 ? null : { index: placeOf(number[first], lengths), scale: capacity[first] };
 }

@@ -2,10 +2,14 @@
 
 const THIN = "\u202f"; // a narrow space that does not break
 
-const grouped = (number) => String(number).replace("-", "−").replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
+const grouped = (number) =>
+  String(number)
+    .replace("-", "−")
+    .replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
 
 // A text from the grid's file: what is not printable or turns the writing around is shown by its number.
-const safe = (text) => String(text).replace(/[^\P{C}]|[^\P{Z} ]/gu, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
+const safe = (text) =>
+  String(text).replace(/[^\P{C}]|[^\P{Z} ]/gu, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
 
 const UNITS = { "1e-3": "‰", ms: "ms", byte: "bytes", "s-1": "tokens/s", 1: "" };
 
@@ -16,6 +20,24 @@ function factor(permille) {
 }
 
 const labelText = (label) => (typeof label === "string" ? safe(label) : grouped(label));
+
+// About: four digits and a unit of thousands.
+const shortNumber = (value) => {
+  if (Math.abs(value) >= 1e15) return value.toExponential(3).replace("e+", "·10^");
+  for (const [size, name] of [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+  ]) {
+    if (Math.abs(value) >= size) return `${grouped(Number((value / size).toPrecision(4)))} ${name}`;
+  }
+  return grouped(Number(value.toPrecision(6)));
+};
+
+// A figure where there is little room: exact below 10^9.
+const brief = (number) => (BigInt(number) < 1000000000n ? grouped(number) : `≈ ${shortNumber(Number(number))}`);
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 const counted = (number, one, many) => `${grouped(number)} ${BigInt(number) === 1n ? one : many}`;
 
@@ -42,11 +64,18 @@ function put(id, ...children) {
   byId(id).replaceChildren(...children.filter((child) => child !== null).map(asNode));
 }
 
+// A long name with places where its line may break: after each underscore.
+const breakable = (text) =>
+  make("span", {}, ...text.split(/(?<=_)/).flatMap((part, i) => (i ? [make("wbr"), part] : [part])));
+
 // A table of rows; a row may have a class.
 function tableElement(caption, head, rows) {
   const cells = (tag, row) => row.map((cell) => make(tag, {}, cell));
-  return make("table", {},
+  return make(
+    "table",
+    {},
     caption === null ? null : make("caption", {}, caption),
     head === null ? null : make("thead", {}, make("tr", {}, ...cells("th", head))),
-    make("tbody", {}, ...rows.map(({ row, tone }) => make("tr", tone ? { class: tone } : {}, ...cells("td", row)))));
+    make("tbody", {}, ...rows.map(({ row, tone }) => make("tr", tone ? { class: tone } : {}, ...cells("td", row)))),
+  );
 }
