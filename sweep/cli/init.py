@@ -12,7 +12,7 @@ from sweep.cli.options import json_option
 from sweep.cli.output import write, write_json, write_page
 from sweep.cli.program import complain
 from sweep.cli.writing import refuse_target, write_text
-from sweep.errors import UsageFault
+from sweep.errors import ResultFault, UsageFault
 
 if TYPE_CHECKING:
     from sweep.draft.grid import Draft
@@ -138,7 +138,11 @@ def init(file: str, force: bool, as_json: bool, **options: Any) -> None:
         raise UsageFault("-o - and --json: stdout takes one of them; leave one out.")
     named = DEFAULT_FILE if printed else Path(file).name or DEFAULT_FILE
     if not printed:
-        refuse_target(Path(file), force, inputs(options))  # before a long trace is read
+        try:
+            refuse_target(Path(file), force, inputs(options))  # before a long trace is read
+        except (UsageFault, ResultFault) as fault:
+            _refuse_options(options, fault)
+            raise
     draft = _draft(named, options | {"as_json": as_json})
     if printed:
         write(draft.text)
@@ -162,14 +166,18 @@ def _draft(named: str, options: dict[str, Any]) -> Draft:
     Raises:
         UsageFault, InputFault: with every fault of the options and the files.
     """
-    from sweep.cli.init_given import Gathered, missing_steps, read_slo, read_steps, read_traffic
+    from sweep.cli.init_given import Gathered, missing_steps, note_long_requests, read_slo, read_steps, read_traffic
     from sweep.cli.init_memory import read_memory_part
-    from sweep.draft.grid import draft_example, draft_grid
+    from sweep.draft.grid import check, draft_example, draft_grid
 
     given = Gathered(options)
     if not any(given.said(name) for name in options if name != "as_json"):
         return draft_example(named)
-    memory, traffic, steps, slo = read_memory_part(given), read_traffic(given), read_steps(given), read_slo(given)
+    traffic = read_traffic(given)
+    memory, steps, slo = read_memory_part(given, traffic), read_steps(given), read_slo(given)
+    if traffic is not None:
+        note_long_requests(given, traffic)
+    given.attempt(lambda: check(options["name"], slo))
     if memory is not None and traffic is not None and not given.said("calibrate"):
         steps = missing_steps(given, memory, traffic)
     given.raise_if_any()
@@ -178,6 +186,30 @@ def _draft(named: str, options: dict[str, Any]) -> Draft:
     assert steps is not None  # likewise
     assert slo is not None  # likewise
     return draft_grid(named, memory, traffic, steps, slo, options["name"])
+
+
+def _refuse_options(options: dict[str, Any], target: UsageFault | ResultFault) -> None:
+    """What is wrong with the options, where the file may not be written: said first, and found without long files.
+
+    Raises:
+        UsageFault, InputFault: an option is wrong; with every fault of the options and of the model's files.
+    """
+    from sweep.cli.init_given import Gathered, note_long_requests, read_slo, read_traffic
+    from sweep.cli.init_memory import read_memory_part
+    from sweep.draft.grid import check
+
+    given = Gathered(options)
+    traffic = None
+    if not given.said("traffic") or any(given.said(name) for name in ("rate", "prompt", "output")):
+        traffic = read_traffic(given)
+    read_memory_part(given, traffic)
+    slo = read_slo(given)
+    if traffic is not None:
+        note_long_requests(given, traffic)
+    given.attempt(lambda: check(options["name"], slo))
+    if given.usage:
+        given.usage += target.faults if isinstance(target, UsageFault) else ()
+        given.raise_if_any()
 
 
 def _doubts(draft: Draft) -> list[str]:

@@ -31,11 +31,13 @@ class Gathered:
         options: as parsed by click.
         usage: faults of options.
         input: faults of files.
+        longest_tokens: the longest sequence, once the model is read; None where nobody says.
     """
 
     options: Mapping[str, Any]
     usage: list[str] = field(default_factory=list)
     input: list[str] = field(default_factory=list)
+    longest_tokens: int | None = None
 
     def said(self, name: str) -> bool:
         """Whether an option was given."""
@@ -95,6 +97,25 @@ def read_traffic(given: Gathered) -> Traffic | None:
     return example_traffic()
 
 
+def note_long_requests(given: Gathered, traffic: Traffic) -> None:
+    """Note that a class has longer requests than there are sequences, as `sweep memory` does of a typical length."""
+    from sweep.units import grouped
+
+    whole, longest = traffic.whole_tokens, given.longest_tokens
+    if longest is None or whole <= longest:
+        return
+    lower = "take the longer ones out of the trace"
+    option = "--traffic"
+    if not given.said("traffic"):
+        stated = given.said("prompt")
+        option = "--prompt and --output" if stated else "traffic"
+        lower = "lower them" if stated else "give your own with --traffic, or --rate, --prompt and --output"
+    given.usage.append(
+        f"{option}: a class has requests of {grouped(whole)} tokens, prompt and output, and the longest sequence has"
+        f" {grouped(longest)} tokens; {lower}, or give --max-sequence."
+    )
+
+
 def _traced(options: Mapping[str, Any]) -> Traffic:
     from sweep.cli.output import progress
     from sweep.draft.traffic import traced
@@ -143,9 +164,10 @@ def read_steps(given: Gathered) -> Steps | None:
         options = given.options
         return measured(calibration(options["calibrate"], options["calibrate_unit"], options["chunk_tokens"]))
 
-    before = len(given.input)
+    before = len(given.usage), len(given.input)
     found = given.attempt(read)
-    given.input[before:] = [fault.replace("with --unit ", "with --calibrate-unit ") for fault in given.input[before:]]
+    for faults, start in zip((given.usage, given.input), before, strict=True):
+        faults[start:] = [fault.replace("with --unit ", "with --calibrate-unit ") for fault in faults[start:]]
     return found
 
 

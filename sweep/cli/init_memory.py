@@ -11,7 +11,7 @@ from sweep.cli.init_given import Gathered
 
 if TYPE_CHECKING:
     from sweep.cli.memory_given import Given
-    from sweep.draft.parts import Memory
+    from sweep.draft.parts import Memory, Traffic
 
 SHARED = (
     "model",
@@ -49,14 +49,19 @@ _NO_OPTION = (
 """What sentences of `sweep memory` name and this command does not have -> what stands here."""
 
 
-def read_memory_part(given: Gathered) -> Memory | None:
-    """`[model]` and `[gpu]` of a grid; None, with its faults noted, where the options do not make one."""
+def read_memory_part(given: Gathered, traffic: Traffic | None) -> Memory | None:
+    """`[model]` and `[gpu]` of a grid; None, with its faults noted, where the options do not make one.
+
+    Args:
+        given: the options.
+        traffic: whose longest class a grid counts too, beside the longest sequence; None where it has faults.
+    """
     from sweep.draft.example import example_memory
 
     if not any(given.said(name) for name in (*SHARED, "active_parameters")):
         return example_memory()
     before = len(given.usage), len(given.input)
-    found = given.attempt(lambda: _reckoned(given))
+    found = given.attempt(lambda: _reckoned(given, traffic))
     for faults, start in zip((given.usage, given.input), before, strict=True):
         faults[start:] = [_worded(fault) for fault in faults[start:]]
     return found
@@ -68,8 +73,9 @@ def _worded(fault: str) -> str:
     return fault
 
 
-def _reckoned(given: Gathered) -> Memory:
-    from sweep.cli.memory import memory, reckon
+def _reckoned(given: Gathered, traffic: Traffic | None) -> Memory:
+    from sweep.cli.memory import longest_tokens, memory, reckon
+    from sweep.cli.memory_given import Given
     from sweep.draft.memory import allowance_notes, memory_part
     from sweep.draft.parts import Memory
     from sweep.hardware import gpu_of
@@ -82,7 +88,11 @@ def _reckoned(given: Gathered) -> Memory:
         given.only_with(_OF_MODEL, "--model")
     gaps = _filled(options, described)
     options["chunk"] = 1  # a window that does not bind beside so small a chunk binds beside none
-    account, _, ledger, stage, lengths = reckon(options)
+    account = Given(options)
+    try:
+        _, _, ledger, stage, lengths = reckon(account)
+    finally:  # known of the model whatever else is wrong
+        given.longest_tokens = longest_tokens(account)
     assert ledger is not None  # the GPU is always given
     assert stage is not None  # likewise, and never a measured pool
     _mark_defaults(given, account, options, described)
@@ -105,7 +115,10 @@ def _reckoned(given: Gathered) -> Memory:
         fp8=_is_fp8(account, options),
         longest_tokens=lengths[0],
     )
-    return memory_part(ledger, stage, lengths[0], account.sources, known)
+    longest = lengths[0]
+    if longest is not None and traffic is not None:  # a grid counts every token of its classes
+        longest = max(longest, traffic.whole_tokens)
+    return memory_part(ledger, stage, longest, account.sources, known)
 
 
 def _filled(options: dict[str, Any], described: bool) -> list[str]:
@@ -168,6 +181,8 @@ def _parameters(
     if derived is not None:
         return derived.total, f"of the config, as {derived.family} counts them"
     dtype = options["dtype"] or (config.dtype if config else None)
+    if config is not None and config.quantization:  # whose bytes are not in that dtype
+        return None, ""
     if dtype is None or not isinstance(weight_bytes, int):
         return None, ""
     width = width_of(dtype).bytes_per_value

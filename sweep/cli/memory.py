@@ -9,7 +9,7 @@ import click
 
 from sweep.cli.options import json_option
 from sweep.cli.output import write, write_json, write_page
-from sweep.errors import InputFault, RecordFault, UsageFault
+from sweep.errors import RecordFault, UsageFault
 
 if TYPE_CHECKING:
     from sweep.cli.memory_given import Given
@@ -100,7 +100,9 @@ def memory(as_toml: bool, list_gpus: bool, as_json: bool, **options: Any) -> Non
         return
     if as_toml and as_json:
         raise UsageFault("--toml and --json: both given, wanted one; leave one out.")
-    given, cache, ledger, stage, lengths = reckon(options)
+    from sweep.cli.memory_given import Given
+
+    given, cache, ledger, stage, lengths = reckon(Given(options))
     if as_toml:
         _write_toml(given, ledger, stage, lengths[0])
     elif as_json:
@@ -114,7 +116,7 @@ def memory(as_toml: bool, list_gpus: bool, as_json: bool, **options: Any) -> Non
 Answer = tuple["Given", "Cache", "MemoryLedger | None", "StageMemory | None", tuple[int | None, int | None]]
 
 
-def reckon(options: dict[str, Any]) -> Answer:
+def reckon(given: Given) -> Answer:
     """What the options ask, reckoned.
 
     Raises:
@@ -122,12 +124,11 @@ def reckon(options: dict[str, Any]) -> Answer:
     """
     from sweep.cli.memory_bytes import asks_for_memory, read_memory
     from sweep.cli.memory_cache import read_cache
-    from sweep.cli.memory_given import Given, as_options
+    from sweep.cli.memory_given import note_faults
     from sweep.hardware import memory_ledger
 
-    given = Given(options)
-    cache = read_cache(given)
-    lengths = (_longest(given), options["typical_length"])
+    options, cache = given.options, read_cache(given)
+    lengths = (longest_tokens(given), options["typical_length"])
     if lengths[0] is not None and lengths[1] is not None and lengths[1] > lengths[0]:
         longest = f"the longest sequence has {lengths[0]} tokens"
         given.usage.append(f"--typical-length: got {lengths[1]}, and {longest}; lower it, or give --max-sequence.")
@@ -156,11 +157,13 @@ def reckon(options: dict[str, Any]) -> Answer:
             typical_tokens=lengths[1],
         )
     except RecordFault as fault:
-        raise InputFault(as_options(fault)) from fault
+        note_faults(given, fault)
+        given.raise_if_any()
+        raise
     return given, cache, ledger, stages[0] if stages and pools is None else None, lengths
 
 
-def _longest(given: Given) -> int | None:
+def longest_tokens(given: Given) -> int | None:
     """The longest sequence: as asked, else the model's."""
     asked: int | None = given.options["max_sequence"]
     if asked is not None:

@@ -125,6 +125,12 @@ def _weights(given: Given) -> tuple[Amount, ...] | None:
 
     options = given.options
     derived = given.config.parameters if given.config else None
+    quantized = given.config.quantization if given.config else ""
+    if quantized and (given.said("weights") or given.said("weight_dtype")):
+        given.notes.append(
+            f"The config has a {quantized}: the weights are quantized, their bytes are those of the option, and some"
+            " layers may be in a wider type."
+        )
     if given.said("weights") and given.said("parameters"):
         given.usage.append(f"--weights or --parameters: both given, {_ONE_WAY}")
         return None
@@ -164,6 +170,12 @@ def _parameters(given: Given, count: int, source: str) -> tuple[Amount, ...] | N
     from sweep.hardware import exactly
 
     options = given.options
+    if given.config and given.config.quantization and not given.said("weight_dtype"):
+        given.usage.append(
+            f"--parameters: the config has a {given.config.quantization}, so their width is not its dtype; give"
+            " --weight-dtype (fp8, int4, mxfp4), or the bytes with --weights."
+        )
+        return None
     dtype = options["weight_dtype"] or options["dtype"] or (given.config.dtype if given.config else None)
     if dtype is None:
         given.usage.append("--parameters: have no width yet; give --weight-dtype (bf16, fp8, 17/32).")

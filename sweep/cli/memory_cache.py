@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sweep.cli.memory_given import Given, as_options, per_stage, read_width
+from sweep.cli.memory_given import Given, note_faults, per_stage, read_width
 from sweep.errors import RecordFault, SweepError
 from sweep.units import shown
 
@@ -44,7 +44,7 @@ def read_cache(given: Given) -> Cache | None:
             state_blocks=options["state_blocks"] or 0,
         )
     except RecordFault as fault:
-        given.input += as_options(fault)
+        note_faults(given, fault)
         return None
 
 

@@ -73,13 +73,12 @@ class Given:
         self.sources[figure] = text
 
 
-def as_options(fault: RecordFault) -> list[str]:
-    """The sentences of the arithmetic in terms of options."""
-    return [
-        f"{_OPTIONS.get(name.split('[')[0], name)}:{rest}" if colon else sentence
-        for sentence in fault.faults
-        for name, colon, rest in [sentence.partition(":")]
-    ]
+def note_faults(given: Given, fault: RecordFault) -> None:
+    """Note the sentences of the arithmetic in terms of options: of the model as faults of files, others of usage."""
+    for sentence in fault.faults:
+        name, _, rest = sentence.partition(":")
+        option = _OPTIONS.get(name.split("[")[0], name)
+        (given.input if option == "--model" else given.usage).append(f"{option}:{rest}")
 
 
 def read_width(given: Given, option: str, text: str) -> Width | None:

@@ -88,7 +88,7 @@ def draft_grid(file: str, memory: Memory, traffic: Traffic, steps: Steps, slo: S
     Raises:
         UsageFault: the name, or a bound of the SLO, is none that a grid takes; all faults at once.
     """
-    _check(name, slo)
+    check(name, slo)
     axes = axes_of(memory, traffic, steps, slo)
     title = memory.name if name is None else name
     too_long = _too_long(memory, traffic)
@@ -110,7 +110,12 @@ def draft_grid(file: str, memory: Memory, traffic: Traffic, steps: Steps, slo: S
     return Draft(text, parse_grid(text, where=file), parts, gaps, notes, steps.estimated)
 
 
-def _check(name: str | None, slo: Slo) -> None:
+def check(name: str | None, slo: Slo | None) -> None:
+    """That a grid takes this name and these bounds, where they are known.
+
+    Raises:
+        UsageFault: it does not; all faults at once.
+    """
     faults = []
     if name is not None:
         try:
@@ -120,7 +125,7 @@ def _check(name: str | None, slo: Slo) -> None:
             faults.append(f"--name: {error}.")
         except UnicodeEncodeError:
             faults.append(f"--name: got {shown(name)}, which is no valid Unicode text; correct it.")
-    for option, milliseconds in (("--ttft", slo.ttft_ms), ("--tpot", slo.tpot_ms)):
+    for option, milliseconds in (("--ttft", slo.ttft_ms), ("--tpot", slo.tpot_ms)) if slo else ():
         if not _LOWEST_MS <= milliseconds <= _HIGHEST_MS:
             wanted = f"wanted {_LOWEST_MS} to {grouped(_HIGHEST_MS)}"
             faults.append(f"{option}: got {grouped(milliseconds)} ms, {wanted}; correct it.")
@@ -146,9 +151,8 @@ def _too_long(memory: Memory, traffic: Traffic) -> list[str]:
     longest = memory.longest_tokens
     if longest is None:
         return []
-    whole = max(one.prompt_tokens + one.output_tokens for one in traffic.classes)
     prompt, output = traffic.longest_prompt_tokens or 0, traffic.longest_output_tokens or 0
-    most = max(whole, prompt, output)
+    most = max(traffic.whole_tokens, prompt, output)
     if most <= longest:
         return []
     return [

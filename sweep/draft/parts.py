@@ -84,6 +84,11 @@ class Traffic(Part):
     longest_output_tokens: int | None = None
 
     @property
+    def whole_tokens(self) -> int:
+        """The longest request of a class, prompt and output."""
+        return max(one.prompt_tokens + one.output_tokens for one in self.classes)
+
+    @property
     def typical_tokens(self) -> int:
         """The mean length of a request, prompt and output, over the arrivals, rounded up."""
         arrivals = sum(one.arrival_millirps for one in self.classes)

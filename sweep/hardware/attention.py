@@ -57,11 +57,11 @@ def kv_heads(keys: ConfigKeys) -> Found:
         NotRead: it says neither.
     """
     found = keys.first(*_HEADS)
-    if found is not None and not (keys.model_type == "falcon" and keys.new_decoder_architecture is False):
+    if found is not None and not (keys.model_type == "falcon" and not keys.new_decoder_architecture):
         return Found(found[1], found[0])
     if keys.multi_query_attention and keys.multi_query_group_num is not None:
         return Found(keys.multi_query_group_num, "multi_query_group_num")
-    if keys.multi_query:
+    if keys.multi_query and not keys.new_decoder_architecture:
         return Found(1, "multi_query: one head of keys and values")
     heads = keys.first("num_attention_heads", "n_head", "n_heads")
     if heads is None:
@@ -103,11 +103,23 @@ def attention_row(keys: ConfigKeys) -> tuple[CacheLayer, dict[str, str]]:
             "head_dim": "kv_lora_rank + qk_rope_head_dim, kept once, not as key and value",
         }
     heads, keyed = kv_heads(keys), head_dim(keys)
+    _check_heads(keys, heads)
     values = keyed.value if keys.v_head_dim is None else keys.v_head_dim
     sources = {"heads": heads.source, "head_dim": keyed.source}
     if values != keyed.value:
         sources["value_dim"] = "v_head_dim"
     return CacheLayer("full", heads.value, keyed.value, values), sources
+
+
+def _check_heads(keys: ConfigKeys, kept: Found) -> None:
+    """That the attention heads share the key/value heads evenly."""
+    found = keys.first("num_attention_heads", "n_head", "n_heads")
+    if found is not None and found[1] % kept.value:
+        where = kept.source.split(":")[0]
+        raise NotRead(
+            f"{where}: got {grouped(kept.value)} key/value heads for {grouped(found[1])} attention heads, wanted a"
+            " divisor of them; correct the one or the other"
+        )
 
 
 def _global_row(keys: ConfigKeys, row: CacheLayer, sources: dict[str, str]) -> CacheLayer:
@@ -118,6 +130,7 @@ def _global_row(keys: ConfigKeys, row: CacheLayer, sources: dict[str, str]) -> C
     heads, dim = row.heads, row.key_values
     if keys.attention_k_eq_v and keys.num_global_key_value_heads is not None:
         heads = keys.num_global_key_value_heads
+        _check_heads(keys, Found(heads, "num_global_key_value_heads"))
         sources["heads"] += "; full layers: num_global_key_value_heads"
     if keys.global_head_dim is not None:
         dim = keys.global_head_dim

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sweep.errors import InputFault
 from sweep.hardware.attention import Layers, layers_of
 from sweep.hardware.document import MAX_CONFIG_BYTES, read_object
+from sweep.hardware.families import class_defaults, text_type
 from sweep.hardware.keys import ConfigKeys, read_keys
 from sweep.hardware.kinds import NotRead
 from sweep.hardware.layers import CacheLayer
@@ -21,17 +22,7 @@ WHAT: Final = "a model's config.json"
 _NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 """Keys under which configs of several models in one keep the text model."""
 
-_CLASS_DEFAULTS: Final[Mapping[str, Mapping[str, int]]] = {
-    "gemma3_text": {
-        "num_attention_heads": 8,
-        "num_key_value_heads": 4,
-        "head_dim": 256,
-        "sliding_window": 4096,
-        "max_position_embeddings": 131_072,
-    }
-}
-"""Model type -> what its class in transformers fills in for keys that published configs leave out."""
-
+_QUANTIZED: Final = ("quantization_config", "compression_config")
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
 _SHARED = ("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim", "hidden_size")
 _FLOATS = frozenset(name for name, size in BYTES_PER_VALUE.items() if size in (2, 4))
@@ -51,6 +42,7 @@ class ModelConfig:
         state_dtype: of the recurrent state, where it is stated.
         unknown_states: recurrent layers whose state is in no form that is known, so that its bytes must be given.
         longest_tokens: the longest sequence that the model was made for; None where it is not stated.
+        quantization: the key that says that the weights are quantized, and how; "" where none does.
         parameters: how many it has; None where the file does not determine it exactly.
         sources: figure (`layers`, `heads`, `head_dim`, `kinds`, …) -> the keys that gave it.
         notes: what a reader should know, one sentence each.
@@ -65,6 +57,7 @@ class ModelConfig:
     state_dtype: str | None
     unknown_states: int
     longest_tokens: int | None
+    quantization: str
     parameters: Parameters | None
     sources: Mapping[str, str]
     notes: tuple[str, ...]
@@ -102,14 +95,18 @@ def parse_model_config(
     faults: list[str] = []
     text, path = _text_model(raw, name, faults)
     where = f"{name}: {path}"
-    text, defaulted = _with_defaults(text)
-    keys = read_keys(text, where, faults)
+    nested = text is not raw
+    model_type = text_type(raw, text)
+    defaults, open_keys = class_defaults(text, model_type)
+    if nested and model_type is not None:
+        text = {**text, "model_type": model_type}
+    keys = read_keys({**text, **defaults}, where, faults)
     sound = not faults
-    refused = refusals(text, keys, where)
-    if text is not raw and raw.get("is_encoder_decoder"):
+    refused = refusals(text, keys, where) + [f"{where}{fault}" for fault in open_keys]
+    if nested and raw.get("is_encoder_decoder"):
         refused += refusals({"is_encoder_decoder": True}, ConfigKeys(), f"{name}: ")
     wrong: list[str] = []
-    stated, dtype_key = _dtype(raw, text, path, name, wrong)
+    stated, dtype_key = _dtype(raw, text if nested else raw, path, name, wrong)
     kv_dtype_open = _kv_dtype_open(raw, text, dtype or stated)
     if for_cache and kv_dtype_open and not wrong:
         wrong = [f"{name}: {kv_dtype_open}."]
@@ -122,12 +119,8 @@ def parse_model_config(
     faults += [*refused, *wrong]
     if faults:
         raise InputFault(dict.fromkeys(faults))
-    longest, sources = keys.first(*_LENGTHS), dict(found.sources)
-    if longest is not None:
-        sources["longest"] = longest[0]
-    state_dtype = keys.first("mamba_ssm_dtype", "mamba_ssm_cache_dtype")
-    if state_dtype is not None:
-        sources["state_dtype"] = state_dtype[0]
+    longest, state_dtype = keys.first(*_LENGTHS), keys.first("mamba_ssm_dtype", "mamba_ssm_cache_dtype")
+    sources = _sources(found, longest, state_dtype, defaults, model_type)
     return ModelConfig(
         name=name,
         model_type=keys.model_type or "",
@@ -138,8 +131,9 @@ def parse_model_config(
         state_dtype=None if state_dtype is None else state_dtype[1],
         unknown_states=found.unknown_states,
         longest_tokens=None if longest is None else longest[1],
+        quantization=_quantization(raw, text),
         parameters=None if path else parameters_of(raw),  # of a text model beside others only a part is served
-        sources={figure: path + _marked(source, defaulted) for figure, source in sources.items()},
+        sources={figure: path + source for figure, source in sources.items()},
         notes=tuple(_notes(keys, dtype or stated)),
     )
 
@@ -163,17 +157,39 @@ def _text_model(raw: Mapping[str, Any], name: str, faults: list[str]) -> tuple[M
     return found, path
 
 
-def _with_defaults(text: Mapping[str, Any]) -> tuple[Mapping[str, Any], frozenset[str]]:
-    """The object with what its class fills in, and the names of what that was."""
-    model_type = text.get("model_type")
-    defaults = _CLASS_DEFAULTS.get(model_type, {}) if isinstance(model_type, str) else {}
-    missing = {key: value for key, value in defaults.items() if text.get(key) is None}
-    return {**text, **missing}, frozenset(missing)
+def _sources(
+    found: Layers,
+    longest: tuple[str, Any] | None,
+    state_dtype: tuple[str, Any] | None,
+    defaults: Mapping[str, object],
+    model_type: str | None,
+) -> dict[str, str]:
+    """Figure -> the key that gave it, and whether the class filled it in."""
+    sources = dict(found.sources)
+    for figure, stated in (("longest", longest), ("state_dtype", state_dtype)):
+        if stated is not None:
+            sources[figure] = stated[0]
+    for figure, source in sources.items():
+        if source.split(":")[0].split(" ")[0] in defaults:
+            sources[figure] = f"{source} (class default of {model_type})"
+    for key, kind in (("sliding_window", "sliding"), ("attention_chunk_size", "chunked")):
+        if key in defaults and any(layer.kind == kind for layer in found.layers):
+            sources["kinds"] += f"; {key} {defaults[key]}, class default of {model_type}"
+    return sources
 
 
-def _marked(source: str, defaulted: frozenset[str]) -> str:
-    key = source.split(":")[0].split(" ")[0]
-    return f"{source} (default of its class in transformers)" if key in defaulted else source
+def _quantization(raw: Mapping[str, Any], text: Mapping[str, Any]) -> str:
+    """The key that says that the weights are quantized, and its method; "" where there is none."""
+    for found in (text, raw):
+        for key in _QUANTIZED:
+            scheme = found.get(key)
+            if not scheme:
+                continue
+            method = None
+            if isinstance(scheme, Mapping):
+                method = next((scheme[name] for name in ("quant_method", "quant_algo") if scheme.get(name)), None)
+            return f"{key} ({printable(method, 40)})" if isinstance(method, str) else key
+    return ""
 
 
 def _dtype(
@@ -201,7 +217,7 @@ def _dtype(
 def _kv_dtype_open(raw: Mapping[str, Any], text: Mapping[str, Any], dtype: str | None) -> str:
     """Why the type of the cache does not follow from the dtype, as the middle of a sentence."""
     for found in (text, raw):
-        for key in ("quantization_config", "compression_config"):
+        for key in _QUANTIZED:
             scheme = found.get(key)
             if not isinstance(scheme, Mapping):
                 continue

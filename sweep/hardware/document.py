@@ -35,11 +35,12 @@ def read_object(path: Path, most_bytes: int, what: str) -> dict[str, Any]:
 
 def parse_object(text: str, where: str, what: str) -> dict[str, Any]:
     """The object that a JSON text holds; see `read_object`."""
+    text = text.removeprefix("\N{BYTE ORDER MARK}")
     if not text.strip():
         raise InputFault(f"{where}: is empty, {what} is wanted; give a complete file.")
     try:
         found = json.loads(
-            text.removeprefix("\N{BYTE ORDER MARK}"),
+            text,
             parse_float=parse_decimal,
             parse_constant=Unreadable,  # published configs hold Infinity where nothing is read; elsewhere it is refused
             object_pairs_hook=_no_key_twice,
@@ -56,7 +57,8 @@ def parse_object(text: str, where: str, what: str) -> dict[str, Any]:
     except ValueError:  # int() of more than 4300 digits
         raise InputFault(f"{where}: has an integer of more than 4 300 digits; correct it.") from None
     if not isinstance(found, dict):
-        raise InputFault(f"{where}: holds {shown(found)}, {what} is wanted, a JSON object; give another file.")
+        came = "null" if found is None else shown(found)
+        raise InputFault(f"{where}: holds {came}, {what} is wanted, a JSON object; give another file.")
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sweep.errors import InputFault
+from sweep.errors import InputFault, UsageFault
 from sweep.hardware.cache import Cache
 from sweep.hardware.checks import ceil_div
 from sweep.hardware.layers import CacheLayer
@@ -59,21 +59,29 @@ def grid_rows(
         asked_by: what a sentence begins with.
 
     Raises:
-        InputFault: what a grid cannot say, one sentence per reason.
+        InputFault: what a grid cannot say, one sentence per reason. UsageFault: only a number asked for is the reason.
     """
+    rounding = [] if memory is None else list(_share_faults(ledger))
     cache, faults = ledger.cache, list(_differences(ledger.cache, longest_tokens))
     if not ledger.fits:
         faults.append(f"does not fit, short by {grouped(ledger.short_by_bytes)} bytes; nothing is left to grid.")
     if faults:
-        raise InputFault(f"{asked_by}: {fault}" for fault in faults)
+        raise InputFault(f"{asked_by}: {fault}" for fault in [*faults, *rounding])
     rows = list(_model(cache, memory))
     if memory is None:
-        rows += _measured(ledger, faults)
+        rows += _measured(ledger, rounding)
     else:
-        rows += _gpu(ledger, memory, faults)
-    if faults:
-        raise InputFault(f"{asked_by}: {fault}" for fault in faults)
+        rows += _gpu(ledger, memory, rounding)
+    if rounding:
+        raise UsageFault(f"{asked_by}: {fault}" for fault in rounding)
     return tuple(rows)
+
+
+def _share_faults(ledger: MemoryLedger) -> Iterator[str]:
+    """A share that a grid has no number for; TensorRT-LLM's is written as bytes."""
+    permille = (ledger.share or 0) * 1_000
+    if ledger.engine != "tensorrt-llm" and (permille.denominator != 1 or permille == 0):
+        yield "the share is no whole number of per mille, which a grid needs; round it."
 
 
 def _differences(cache: Cache, longest_tokens: int | None) -> Iterator[str]:
@@ -163,8 +171,6 @@ def _gpu(ledger: MemoryLedger, memory: StageMemory, faults: list[str]) -> Iterat
         permille, note = Fraction(1_000), "all of it; reserved_bytes holds what TensorRT-LLM's fraction leaves free"
         others["reserved_bytes"] += _per_gpu(account.unused_bytes, cache, "what the fraction leaves free", faults)
         notes["reserved_bytes"] = "with what the fraction of the free memory leaves free"
-    if permille.denominator != 1 or permille == 0:
-        faults.append("the share is no whole number of per mille, which a grid needs; round it.")
     held = ledger.stages[0].held_back_bytes
     if held:
         others["reserved_bytes"] += _per_gpu(held, cache, "what is held back in blocks", faults)

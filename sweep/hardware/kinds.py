@@ -20,10 +20,19 @@ _KINDS = {
 }
 """A layer's type as configs spell it -> what it keeps; others are refused."""
 
-_PATTERNS = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "exaone4": 4, "gpt_oss": 2}
+_PATTERNS = {
+    "cohere2": 4,
+    "exaone4": 4,
+    "gemma2": 2,
+    "gemma3": 6,
+    "gemma3_text": 6,
+    "gpt_oss": 2,
+    "olmo3": 4,
+    "vaultgemma": 2,
+}
 """Model type -> every how many layers one is full, where the config leaves it to its class in transformers."""
 
-_ALL_SLIDE = frozenset(("mistral", "mixtral", "phi3", "phi4mm", "phimoe", "starcoder2"))
+_ALL_SLIDE = frozenset(("ministral", "mistral", "mixtral", "phi3", "phi4mm", "phimoe", "starcoder2"))
 """Model types of which every layer slides where there is a window: so their classes in transformers."""
 
 WITH_STATE = frozenset(("falcon_h1",))
@@ -121,6 +130,8 @@ def _chunked(keys: ConfigKeys, layers: int) -> tuple[list[str], str]:
 def _sliding(keys: ConfigKeys, layers: int) -> tuple[list[str], str]:
     window, model_type = keys.sliding_window, keys.model_type or ""
     qwen = model_type.startswith(("qwen2", "qwen3")) or keys.max_window_layers is not None
+    if window is None and model_type in _PATTERNS and model_type != "exaone4":  # whose smaller models have none
+        raise NotRead(f"sliding_window: is null, and model_type {model_type} has layers that slide; add it")
     if window is None or keys.use_sliding_window is False or (qwen and not keys.use_sliding_window):
         why = "use_sliding_window is off" if window is not None else "no sliding window"
         return ["full"] * layers, f"{why}: every layer keeps all tokens"

@@ -277,8 +277,8 @@ WRONG = [
     (3, "grid: a grid counts every token in every layer", ("--model", "window.json", "--weights", "1 GB")),
     (3, "grid: a grid has no fixed cost per request", ("--model", "state.json", "--weights", "1 GB")),
     (3, "give --layers, --kv-heads and --head-dim", ("--model", "odd.json", "--weights", "1 GB")),
-    (3, "grid: the share is no whole number of per mille", ("--utilization", "0.90001")),
-    (3, "state it with --calibrate-unit", ("--calibrate", "steps.csv")),
+    (2, "grid: the share is no whole number of per mille", ("--utilization", "0.90001")),
+    (2, "state it with --calibrate-unit", ("--calibrate", "steps.csv")),
     (3, "or leave --calibrate out for an estimate", ("--calibrate", "few.csv")),
     (4, "is a folder or a device", ("-o", ".")),
     (4, "is a folder or a device", ("-o", "/dev/null", "--force")),
@@ -334,10 +334,77 @@ def test_a_window_that_never_binds_is_no_window(invoke):
 
 @pytest.mark.usefixtures("wrong_files")
 def test_traffic_that_the_model_does_not_take_is_said(invoke):
-    model = ("--model", "small.json", "--weights", "1 GB", "--max-sequence", "1000")
-    assert "has 1 000 tokens and the traffic has requests of 4 181" in " ".join(
+    model = ("--model", "small.json", "--weights", "1 GB", "--max-sequence", "4180")
+    assert "has 4 180 tokens and the traffic has requests of 4 181" in " ".join(
         invoke("init", *model, "--traffic", TRACE)[1].split()
     )
+
+
+@pytest.mark.usefixtures("wrong_files")
+def test_a_class_that_is_longer_than_the_longest_sequence_is_refused(invoke, tmp_path):
+    def small(*options, prompt="8000"):
+        return (
+            "--model",
+            "small.json",
+            "--weights",
+            "1 GB",
+            "--rate",
+            "1",
+            "--prompt",
+            prompt,
+            "--output",
+            "250",
+            *options,
+        )
+
+    (tmp_path / "small.json").write_text(json.dumps(SMALL | {"max_position_embeddings": 2_048}), encoding="utf-8")
+    said = "requests of 8 250 tokens, prompt and output, and the longest sequence has"
+    (line,) = refused(invoke, 2, *small())
+    assert line.startswith(f"sweep: --prompt and --output: a class has {said} 2 048 tokens; lower them, or give")
+    (line,) = refused(invoke, 2, *small("--max-sequence", "8249"))
+    assert f"{said} 8 249 tokens" in line
+    assert invoke("init", *small("--max-sequence", "8250"), "-o", "long.toml")[0] == 0
+    assert invoke("init", *small(prompt="1798"), "-o", "short.toml")[0] == 0
+    (line,) = refused(invoke, 2, *small()[:4], "--traffic", TRACE, "--max-sequence", "1000")
+    assert "--traffic: a class has requests of" in line
+    lines = refused(invoke, 2, *small("--ttft", "x", "--name", "\n", "--utilization", "7"))
+    for part in (said, "--ttft", "--name", "--utilization"):
+        assert [part in line for line in lines].count(True) == 1
+
+
+@pytest.mark.usefixtures("wrong_files")
+def test_a_window_is_not_got_around_by_a_longest_sequence_below_the_traffic(invoke):
+    model = ("--model", "window.json", "--weights", "1 GB", "--rate", "1", "--prompt", "8000", "--output", "250")
+    lines = refused(invoke, 3, *model, "--max-sequence", "4000")
+
+    assert any("and the longest sequence has 4 000 tokens" in line for line in lines)
+    assert any("layers with a window stop growing" in line for line in lines)
+    assert len(lines) == 2
+    assert len(refused(invoke, 3, *model, "--max-sequence", "8250")) == 1
+
+
+@pytest.mark.usefixtures("wrong_files")
+def test_options_are_said_before_a_file_that_is_there(invoke, tmp_path):
+    (tmp_path / "there.toml").write_text("mine")
+    there = ("-o", "there.toml")
+
+    lines = refused(invoke, 2, *there, "--utilization", "0.9215", "--ttft", "x", "--traffic", TRACE)
+    assert [part in line for part, line in zip(("per mille", "--ttft"), lines, strict=True)] == [True, True]
+    assert "exists already" in refused(invoke, 4, *there, "--traffic", TRACE)[0]
+    assert (tmp_path / "there.toml").read_text() == "mine"
+
+
+def test_quantized_weights_ask_for_their_width_and_for_the_parameters(invoke, tmp_path):
+    scheme = {"quantization_config": {"quant_method": "fp8"}}
+    (tmp_path / "fp8.json").write_text(json.dumps(SMALL | scheme), encoding="utf-8")
+    model = ("--model", "fp8.json", "--gpu", "h100")
+
+    (line,) = refused(invoke, 2, *model, "--parameters", "1000000000")
+    assert "the config has a quantization_config (fp8)" in line
+    assert "--active-parameters: missing" in refused(invoke, 2, *model, "--weights", "1 GB")[0]
+    out = invoke("init", *model, "--parameters", "1000000000", "--weight-dtype", "fp8", "-o", "-")[1]
+    assert tables(out)["model"]["weight_bytes"] == 10**9
+    assert "The config has a quantization_config (fp8)" in out
 
 
 NAMES = ['quote"back\\slash', "new\nline", "tab\tand \x1b[31mred", "#comment", "名前", "\u202eleft", "[table]", "'''"]

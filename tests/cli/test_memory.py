@@ -163,7 +163,7 @@ def test_sliding_layers_and_the_chunk_that_they_hold(ask, invoke, gpt_oss):
     assert found["cache"]["stages"][0]["bounded"][0]["most_blocks_per_request"] == 73
     assert found["worst_case"]["concurrency"] == 0
     assert found["rounded"]["highest"]["worst_case"]["concurrency"] == 0
-    assert "--chunk: missing" in refused(invoke, 3, "--model", gpt_oss)
+    assert "--chunk: missing" in refused(invoke, 2, "--model", gpt_oss)
     page = invoke("memory", "--model", gpt_oss, "--chunk", "1024", "--pool", "~1.71 GiB")[1]
     assert "No request of 131 072 tokens fits: short by 3 038 796 841 bytes, concurrency 0." in page
     assert "stop growing" in refused(invoke, 3, "--model", gpt_oss, "--chunk", "1024", "--pool", "9", "--toml")
@@ -208,7 +208,7 @@ def test_pipeline_stages_with_a_gpu_and_weights_each(ask, invoke):
     assert "wanted one for each of the stages (2)" in refused(
         invoke, 2, *shape, "--stage-layers", "16,32", "--gpu", "l4", "--utilization", "0.9", "--weights", "36 GB"
     )
-    assert "want the model's 48" in refused(invoke, 3, *shape, "--stage-layers", "16,16")
+    assert "want the model's 48" in refused(invoke, 2, *shape, "--stage-layers", "16,16")
     assert "give --stage-layers" in refused(invoke, 2, *shape, "--pipeline-parallel", "5", "--engine", "sglang")
     dealt = ask(*shape, "--pipeline-parallel", "5")
     assert [stage["layers"] for stage in dealt["cache"]["stages"]] == [9, 10, 10, 10, 9]
@@ -226,6 +226,23 @@ def test_weights_from_an_index_or_a_number_of_parameters(ask, invoke, config, tm
     assert fp8["sources"]["weight_bytes"] == "--parameters 8030261248 in fp8"
     assert "no whole number of bytes" in refused(invoke, 2, *gpu, "--parameters", "3", "--weight-dtype", "int4")
     assert "both given" in refused(invoke, 2, *gpu, "--weights", "1", "--parameters", "3")
+
+
+@pytest.mark.parametrize("method", ["mxfp4", "fp8", "awq"])
+def test_the_width_of_quantized_weights_is_asked_for(ask, invoke, tmp_path, method):
+    path = tmp_path / "quantized.json"
+    path.write_text(json.dumps(CONFIG | {"quantization_config": {"quant_method": method}}), encoding="utf-8")
+    gpu = ("--model", path, "--gpu", "h100", "--utilization", "0.9")
+
+    for more in ((), ("--dtype", "bf16")):
+        err = refused(invoke, 2, *gpu, "--parameters", "8030261248", *more)
+        assert f"the config has a quantization_config ({method})" in err
+        assert "give --weight-dtype" in err
+    found = ask(*gpu, "--parameters", "8030261248", "--weight-dtype", "int4")
+    assert found["ledger"][0]["weight_bytes"] == 4_015_130_624
+    for weights in (("--weights", "6 GB"), ("--parameters", "8030261248", "--weight-dtype", "fp8")):
+        page = " ".join(invoke("memory", *gpu, *weights)[1].split())
+        assert f"The config has a quantization_config ({method}): the weights are quantized" in page
 
 
 def test_hybrid_models_ask_for_the_width_of_their_state(ask, invoke, tmp_path):
@@ -334,9 +351,10 @@ WRONG = [
     (2, "of the whole model", (*SHAPE, *H100[:4], "--parameters", "3", "--stage-layers", "16,16")),
     (2, "--blocks: blocks are not all alike", ("--model", "oss.json", "--chunk", "8", "--blocks", "1")),
     (2, "the longest sequence has 5 tokens", (*SHAPE, "--max-sequence", "5", "--typical-length", "6")),
+    (2, "no whole number of per mille", (*SHAPE, *H100[:2], "--utilization", "0.9215", *H100[4:], "--toml")),
     (3, "no such file", ("--model", "nothing.json")),
-    (3, "--pool: got 10^19", (*SHAPE, "--pool", "10000000000000000000")),
-    (3, "--reserved-blocks", ("--model", "oss.json", "--chunk", "8", "--pool", "9", "--reserved-blocks", "1")),
+    (2, "--pool: got 10^19", (*SHAPE, "--pool", "10000000000000000000")),
+    (2, "--reserved-blocks", ("--model", "oss.json", "--chunk", "8", "--pool", "9", "--reserved-blocks", "1")),
 ]
 
 

@@ -89,6 +89,7 @@ def test_falcon_with_one_head_for_all_says_so_in_two_ways():
     falcon = {"model_type": "falcon", "num_hidden_layers": 32, "num_attention_heads": 71, "hidden_size": 4544}
     small = falcon | {"multi_query": True, "num_kv_heads": 71, "new_decoder_architecture": False}
     large = falcon | {"multi_query": True, "num_kv_heads": 8, "new_decoder_architecture": True}
+    large |= {"num_attention_heads": 128, "hidden_size": 8192}
 
     assert parse_model_config(small).layers[0].heads == 1
     assert parse_model_config(large).layers[0].heads == 8
@@ -192,7 +193,7 @@ def test_a_nested_text_model_with_the_defaults_of_its_class():
 
     assert counted(gemma) == {("full", 0): 5, ("sliding", 1024): 29}
     assert (config.layers[0].heads, config.layers[0].key_values) == (4, 256)
-    assert config.sources["heads"] == "text_config.num_key_value_heads (default of its class in transformers)"
+    assert config.sources["heads"] == "text_config.num_key_value_heads (class default of gemma3_text)"
     assert (config.dtype, config.dtype_key) == ("bfloat16", "torch_dtype")
 
 

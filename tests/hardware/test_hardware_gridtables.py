@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sweep
-from sweep.errors import InputFault
+from sweep.errors import InputFault, SweepError, UsageFault
 from sweep.hardware import Cache, CacheLayer, StageMemory, State, memory_ledger, uniform_layers, width_of
 from sweep.hardware.gridtables import grid_rows
 from sweep.report.hardware import grid_text
@@ -138,7 +138,7 @@ def test_what_a_grid_cannot_say_is_refused():
 
     def refusal(cache, share=whole, engine="vllm", of=memory):
         stages = [of] * len(cache.stages)
-        with pytest.raises(InputFault) as caught:
+        with pytest.raises(SweepError) as caught:
             grid_rows(memory_ledger(cache, stages, share, engine), of, None)
         return "\n".join(caught.value.faults)
 
@@ -157,6 +157,17 @@ def test_what_a_grid_cannot_say_is_refused():
     assert "is no multiple of the GPUs" in refusal(
         Cache((full,), two, two, 2), Fraction(1, 2), "tensorrt-llm", StageMemory(10**9, 1)
     )
+
+
+def test_a_share_that_is_asked_for_is_usage_and_beside_a_window_both_are_said():
+    two, memory, share = width_of("2"), StageMemory(10**9, 0), Fraction(15, 16)
+    window = (CacheLayer("sliding", 2, 64, 64, 128),)
+    with pytest.raises(UsageFault, match="per mille"):
+        grid_rows(memory_ledger(Cache((uniform_layers(2, 2, 64),), two, two), [memory], share), memory, None)
+    with pytest.raises(InputFault) as caught:
+        grid_rows(memory_ledger(Cache((window,), two, two, chunk_tokens=1), [memory], share), memory, 9_000)
+    assert ["stop growing" in fault for fault in caught.value.faults] == [True, False]
+    assert "per mille" in caught.value.faults[1]
 
 
 def test_layers_without_a_cache_are_left_out():
