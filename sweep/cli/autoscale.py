@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sweep.cli.fleet import write_answer
+from sweep.cli.fleet import made_from, write_answer
 from sweep.cli.options import InOrder, at_option, change_options, json_option, slo_option
 from sweep.cli.output import write, write_json, write_page
 from sweep.cli.serving_given import number_given, serving_given
@@ -98,7 +98,7 @@ def autoscale(file: Path, **given: Any) -> None:
     if found.question is not None:
         document = found.question.json(document)
     if given["output"] is not None:
-        write_answer(given["output"], document, given["force"])
+        write_answer(given["output"], document, given["force"], made_from([file], given))
     if given["as_json"]:
         write_json(document)
     elif given["as_csv"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,12 @@ def fleet(files: tuple[str, ...], **given: Any) -> None:
     day = None if best is None or wanted.curve is None else day_of(best, wanted.curve)
     answer = first.json(fleets_json(fleets, wanted.as_json(), day))
     if given["output"] is not None:
-        write_answer(given["output"], answer, given["force"])
+        write_answer(
+            given["output"],
+            answer,
+            given["force"],
+            made_from([Path(text.partition("=")[2] or text) for text in files], given),
+        )
     if given["as_json"]:
         write_json(answer)
     else:
@@ -91,15 +97,20 @@ def fleet(files: tuple[str, ...], **given: Any) -> None:
         raise AskedForFailure("fleet: no fleet carries the traffic within the SLO; --require makes this a failure.")
 
 
-def write_answer(path: Path, answer: Any, force: bool) -> None:
-    """An answer as a JSON file."""
+def made_from(files: Sequence[Path], given: Mapping[str, Any]) -> list[Path]:
+    """The files that an answer is made from, which it never replaces."""
+    return [*files, *(Path(given[name]) for name in ("traffic", "curve", "price_file") if given.get(name) is not None)]
+
+
+def write_answer(path: Path, answer: Any, force: bool, inputs: Sequence[Path]) -> None:
+    """An answer as a JSON file; `inputs` are never replaced."""
     import json
 
     from sweep.cli.writing import write_text
 
     if path.suffix != ".json":
         raise UsageFault(f"-o {path}: the file is JSON, and other commands know it by its ending; call it {path}.json.")
-    write_text(path, json.dumps(answer, indent=2) + "\n", force)
+    write_text(path, json.dumps(answer, indent=2) + "\n", force, inputs)
 
 
 def _spare(text: str) -> int:

@@ -127,7 +127,7 @@ def simulate(
       sweep simulate h100.nc --at traffic=1200 --shape 1/4 --judge-at p99
       sweep simulate h100.nc --trace trace.csv --rows requests.csv
       sweep simulate h100.nc --compare
-      sweep simulate h100.nc --over slots=32,64,128 --over traffic=900,1200,1450
+      sweep simulate h100.nc --over slots=96,100,104 --over traffic=900,1200,1450
       sweep simulate grids/h100.toml --set max_ttft_ms=300 --json | jq .agreement
     """
     from sweep.cli.simulated import arrivals_of, over, reference, serving_of, single, ways
@@ -139,6 +139,7 @@ def simulate(
             raise UsageFault(f"--{given}: belongs to --{needs}; give that too, or leave it out.")
     if options["rows"] and (options["over"] or options["compare"] or options["reference"]):
         raise UsageFault("--rows: is of one simulation; leave it out, or ask for one.")
+    options["file"] = file
     question, places = asked(file, changes(), slo), fixed(at)
     arrivals, serving = arrivals_of(options), serving_of(options)
     if options["over"]:

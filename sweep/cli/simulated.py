@@ -15,7 +15,7 @@ from sweep.cli.output import progress, write_json, write_page
 from sweep.cli.program import mark_written
 from sweep.cli.writing import refuse_target, write_text
 from sweep.engine.run import evaluation_of
-from sweep.errors import RefusedSize, UsageFault
+from sweep.errors import NotEnoughData, RefusedSize, ResultFault, UsageFault
 from sweep.grid import Grid
 from sweep.query.cell import Cell
 from sweep.query.explain import locate
@@ -99,26 +99,29 @@ def _told(cell: Cell, arrivals: Arrivals, serving: Serving) -> dict[str, Any]:
 def single(question: Asked, places: At, arrivals: Arrivals, serving: Serving, options: Options, as_json: bool) -> None:
     """One operating point."""
     rows, force = options["rows"], options["force"]
+    inputs = [options["file"], *([options["trace"]] if options["trace"] is not None else [])]
     if rows is not None:
-        _refuse_rows(rows, force)
+        _refuse_rows(rows, force, inputs)
     cell = _cell(question.grid, places)
     run, comparison = simulated(cell, arrivals, serving)
+    if not run.rows:
+        raise NotEnoughData("simulate: no request arrived; take a longer --duration, or a trace with requests.")
     told = _told(cell, arrivals, serving)
     if rows is not None and rows.suffix == ".nc":
         write_rows(run, rows, told, force)
         mark_written(str(rows))
     elif rows is not None:
-        write_text(rows, rows_csv(run), force)
+        write_text(rows, rows_csv(run), force, inputs)
     if as_json:
         write_json(question.json({**told, **comparison.as_json()}))
     else:
         write_page(question.page(simulate_page(cell, run, comparison, arrivals, serving)))
 
 
-def _refuse_rows(path: Path, force: bool) -> None:
+def _refuse_rows(path: Path, force: bool, inputs: Sequence[Path]) -> None:
     if path.suffix not in (".csv", ".nc"):
         raise UsageFault(f"--rows {path}: the name ends in .csv or .nc; say which by it.")
-    refuse_target(path, force)
+    refuse_target(path, force, inputs)
 
 
 def ways(question: Asked, places: At, arrivals: Arrivals, serving: Serving, options: Options, as_json: bool) -> None:
@@ -180,10 +183,13 @@ def over(
             f"--over: {grouped(total)} operating points, at most {grouped(MAX_SPOTS)} are simulated; take fewer values."
         )
     target = options["output"] if options["output"] is not None else Path(f"{file.stem}.simulated.nc")
-    refuse_target(target, options["force"], [file])
+    refuse_target(target, options["force"], [file, *([options["trace"]] if options["trace"] is not None else [])])
     journal = target.with_name(f"{target.name}.journal")
     if options["force"] and not options["resume"]:
-        journal.unlink(missing_ok=True)
+        try:
+            journal.unlink(missing_ok=True)
+        except OSError as error:
+            raise ResultFault(f"{journal}: cannot be removed ({error.strerror}); name another file with -o.") from error
     ask = Ask(grid.effective, _spots(grid, swept, places), arrivals, serving)
     jobs = options["jobs"] or os.cpu_count() or 1
     with progress("simulating", silent=as_json, unit="points") as step:
@@ -197,10 +203,18 @@ def over(
         for spot, one in zip(ask.spots, figures, strict=True)
         if AGREEMENTS[one["agreement"]] in ("audit-only", "simulation-only")
     ]
+    fixed = _fixed(grid, swept, ask.spots[0])
     if as_json:
-        write_json({"points": counts, "parted": parted[:20], "result": str(target), "claim": CLAIM})
+        write_json({"points": counts, "fixed": fixed, "parted": parted[:20], "result": str(target), "claim": CLAIM})
     else:
-        write_page(four_way_page(counts, parted, str(target)))
+        write_page(four_way_page(counts, parted, str(target), fixed))
+
+
+def _fixed(grid: Grid, swept: Swept, spot: Spot) -> str:
+    """The axes that were not swept, with their values, as text."""
+    taken, last = [at for at, _ in swept], len(grid.axes) - 1
+    values = {axis.name: axis.label(spot.index[at]) for at, axis in enumerate(grid.axes) if at not in (*taken, last)}
+    return coordinates(values if last in taken else values | {grid.axes[last].name: spot.scale_permille})
 
 
 def _silent(done: int, total: int) -> None:

@@ -14,7 +14,7 @@ from sweep.exact.interval import Truth
 from sweep.kernels.nodes import BITS, RULES
 from sweep.store.layout import slab_shape, slabs
 
-CACHED_VALUES = 2**17
+CACHED_VALUES = 2**18
 """Cells of a mask that are made at once where nothing is computed in the tile: they stay in the second-level cache."""
 
 INVALID = 0x8000

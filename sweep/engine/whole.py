@@ -14,6 +14,8 @@ from sweep.engine.runs import RunMaker
 from sweep.engine.verdict import MaskMaker, dims_regions, reported_rules
 from sweep.store.layout import slab_shape, slabs
 
+LARGE_TILE_VALUES = 2**23
+
 
 def fill_masks(ev: Evaluation, admission_control: bool, out: Array) -> None:
     """Write the violation mask of every cell.
@@ -35,7 +37,9 @@ def fill_masks(ev: Evaluation, admission_control: bool, out: Array) -> None:
             list(pool.map(by_runs, slabs(ev.lengths, rows)))
         return
     maker = MaskMaker(ev, reported, admission_control)
-    regions = slabs(ev.lengths, slab_shape(ev.lengths, ev.tile_values))
+    # Where nothing is computed in a tile, few large ones: threads that meet often wait for the interpreter.
+    values = LARGE_TILE_VALUES if MaskMaker.suits(ev) else ev.tile_values
+    regions = slabs(ev.lengths, slab_shape(ev.lengths, values))
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda region: maker.make(region, out[region]), regions))
 

@@ -137,13 +137,14 @@ def _hits(tokens: int) -> str:
     return f"; {counted(tokens, 'prompt token')} from shared prefixes" if tokens else ""
 
 
-def four_way_page(counts: Mapping[str, int], parted: Sequence[str], file: str) -> list[Section]:
+def four_way_page(counts: Mapping[str, int], parted: Sequence[str], file: str, fixed: str) -> list[Section]:
     """The page of a sweep of simulations.
 
     Args:
         counts: points by who finds them within all bounds (`sweep.simulate.over.AGREEMENTS`).
         parted: the points where both differ, as texts.
         file: where the figures are.
+        fixed: the axes that were not swept.
     """
     rows = [
         ("audit: within", grouped(counts["both"]), grouped(counts["audit-only"])),
@@ -151,8 +152,10 @@ def four_way_page(counts: Mapping[str, int], parted: Sequence[str], file: str) -
     ]
     total = sum(counts.values())
     blocks: list[Paragraph | Table] = [table(("operating points", "simulated: within", "not"), rows, right=(1, 2))]
+    if fixed:
+        blocks.append(Paragraph(f"The other axes: {fixed}.", "note"))
     if counts["invalid"]:
-        blocks.append(Paragraph(f"{counted(counts['invalid'], 'point')} more are invalid and were not simulated."))
+        blocks.append(Paragraph(f"{counted(counts['invalid'], 'more point')} invalid and not simulated."))
     if parted:
         blocks.append(Paragraph(f"They part at: {listed(list(parted), 8)}."))
     return [

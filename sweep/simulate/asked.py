@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from sweep.errors import UsageFault
 from sweep.query.cell import Cell
 from sweep.simulate.arrivals import HASHED_TOKENS, gamma_requests, requests_of_trace
 from sweep.simulate.point import OperatingPoint, contiguous, operating_point_of
@@ -15,6 +17,7 @@ from sweep.simulate.serve import Simulation, simulate
 from sweep.simulate.verdict import STRICT_PERMILLE, Comparison, compare
 from sweep.traffic.formats import columns_of
 from sweep.traffic.read import read_trace
+from sweep.units import grouped
 
 DEFAULT_REQUESTS: Final = 2_000
 """Requests of a drawn process where neither their number nor a duration is given."""
@@ -56,11 +59,23 @@ class Arrivals:
         return wanted if self.count is None else wanted[: self.count]
 
     def as_json(self) -> dict[str, Any]:
-        """With keys that stay; a trace by its name alone, since where it lies changes nothing."""
+        """With keys that stay; a trace by its name and its content, since where it lies changes nothing."""
         found = asdict(self)
         found["trace"] = None if self.trace is None else Path(self.trace).name
+        found["trace_sha256"] = None if self.trace is None else _sha256_of(Path(self.trace))
         found["columns"] = None if self.columns is None else list(self.columns)
         return found
+
+
+def _sha256_of(path: Path) -> str | None:
+    """Of a file's bytes; None where it is no regular file, or cannot be read: whoever reads the trace says why."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -129,10 +144,29 @@ def simulated(cell: Cell, arrivals: Arrivals, serving: Serving | None = None) ->
         point = server_of(cell, serving, requests)
     else:
         point = server_of(cell, serving)
-    # Hashes of a trace stand for 512 tokens: where blocks do not divide them, nothing is shared.
-    unit = HASHED_TOKENS if arrivals.trace is not None and HASHED_TOKENS % point.block_tokens == 0 else 0
+    # Hashes of a trace stand for 512 tokens: where blocks do not divide them, nothing is shared, nor is a slab.
+    shares = arrivals.trace is not None and serving.cache == "paged" and HASHED_TOKENS % point.block_tokens == 0
+    unit = HASHED_TOKENS if shares else 0
+    if serving.cache == "contiguous":
+        requests = list(_within_slabs(requests, point.block_tokens))
     found = simulate(point, requests, serving.policy, serving.router, serving.batching, unit)
     return found, compare(found, cell, serving.at, serving.strict_permille)
+
+
+def _within_slabs(requests: Iterable[Request], slab_tokens: int) -> Iterator[Request]:
+    """The requests, each known to fit into one slab.
+
+    Raises:
+        UsageFault: one is longer; the message says what slab would hold it.
+    """
+    for one in requests:
+        tokens = one.prompt_tokens + one.output_tokens
+        if tokens > slab_tokens:
+            raise UsageFault(
+                f"--max-sequence {grouped(slab_tokens)}: a request of {grouped(tokens)} tokens is longer; "
+                "give the length of the longest one, or leave it out."
+            )
+        yield one
 
 
 FOUR_WAYS: Final[tuple[tuple[Literal["continuous", "static"], Literal["paged", "contiguous"]], ...]] = (

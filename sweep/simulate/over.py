@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
 from sweep.errors import ResultFault
@@ -114,7 +115,7 @@ def run_sweep(ask: Ask, journal: Path, resume: bool, processes: int, progress: P
         UsageFault, InputFault: what a simulation refuses.
     """
     done = _resumed(ask, journal) if resume else {}
-    if not resume and journal.exists():
+    if not resume and _is_there(journal):
         raise ResultFault(
             f"{journal}: a sweep was cut short and left it; --resume goes on with it, --force starts anew without it."
         )
@@ -134,12 +135,21 @@ def run_sweep(ask: Ask, journal: Path, resume: bool, processes: int, progress: P
     return [done[number] for number in range(len(ask.spots))]
 
 
+def _is_there(journal: Path) -> bool:
+    try:
+        return journal.exists()
+    except OSError as error:  # a name that is too long
+        raise ResultFault(f"{journal}: cannot be written ({error.strerror}); name another file with -o.") from error
+
+
 def _worked(ask: Ask, todo: Sequence[int], processes: int) -> Iterator[tuple[int, dict[str, int]]]:
     if processes == 1 or len(todo) < 2:
         for number in todo:
             yield number, simulate_spot(ask.effective, ask.spots[number], ask.arrivals, ask.serving)
         return
-    with ProcessPoolExecutor(min(processes, len(todo)), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        min(processes, len(todo)), mp_context=get_context("spawn"), initializer=_end_with_parent
+    ) as pool:
         given = (ask.arrivals, ask.serving)
         futures = {pool.submit(simulate_spot, ask.effective, ask.spots[number], *given): number for number in todo}
         try:
@@ -148,6 +158,18 @@ def _worked(ask: Ask, todo: Sequence[int], processes: int) -> Iterator[tuple[int
         finally:
             for future in futures:
                 future.cancel()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed ends too: it would wait for ever, since it holds its own end of the queue."""
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _keep(stream: Any, line: Mapping[str, Any]) -> None:
@@ -173,7 +195,7 @@ def _resumed(ask: Ask, journal: Path) -> dict[int, dict[str, int]]:
             else:
                 found[int(entry["spot"])] = {name: int(entry["figures"][name]) for name in NAMES}
         except (ValueError, KeyError, TypeError) as error:
-            if at and at == len(lines) - 1:
+            if at == len(lines) - 1:  # a kill cut it short; of the first one that is nothing done yet
                 break
             raise ResultFault(f"{journal}: line {at + 1} is no entry; --force starts anew without it.") from error
         if at == 0 and not same:

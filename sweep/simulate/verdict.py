@@ -107,8 +107,9 @@ class Comparison:
 
     @property
     def simulated_within(self) -> bool:
-        """Whether no bound was seen broken and no request was refused."""
-        return not self.refused and all(check.verdict != "broken" for check in self.checks)
+        """Whether requests were served, none was refused, and no bound was seen broken."""
+        served = self.summary.latencies.finished > 0
+        return served and not self.refused and all(check.verdict != "broken" for check in self.checks)
 
     @property
     def agreement(self) -> Agreement:

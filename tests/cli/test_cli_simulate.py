@@ -207,3 +207,47 @@ def test_run_simulates_its_best_points(invoke, h100_grid):
     assert "The best points, simulated" in out
     told = json.loads(invoke(*args, "--json")[1])
     assert len(told["simulated"]) == 2
+
+
+def test_what_the_output_is_made_from_is_never_replaced(invoke, h100_grid, tmp_path, pytestconfig):
+    text = (pytestconfig.rootpath / "grids/trace.csv").read_text()
+    (tmp_path / "trace.csv").write_text(text)
+    code, _, err = invoke("simulate", h100_grid, "--trace", "trace.csv", "--rows", "trace.csv", "--force")
+    assert code == 2
+    assert "what the output is made from" in err
+    assert (tmp_path / "trace.csv").read_text() == text
+
+
+def test_a_sweep_does_not_go_on_with_another_trace_of_the_same_name(
+    invoke, h100_grid, tmp_path, pytestconfig, monkeypatch
+):
+    lines = (pytestconfig.rootpath / "grids/trace.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "trace.csv").write_text("".join(lines))
+    real, calls = over.simulate_spot, []
+
+    def dies(*args):
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(args)
+        return real(*args)
+
+    args = ("simulate", h100_grid, "--trace", "trace.csv", "--over", "traffic=900,1200", "--jobs", "1", "-o", "s.nc")
+    monkeypatch.setattr(over, "simulate_spot", dies)
+    assert invoke(*args)[0] == 130
+    monkeypatch.setattr(over, "simulate_spot", real)
+    (tmp_path / "trace.csv").write_text("".join(lines[:50]))
+    code, _, err = invoke(*args, "--resume")
+    assert code == 4
+    assert "is of another sweep" in err
+
+
+def test_nothing_simulated_is_no_agreement(ask):
+    code, _, err = ask("--duration", "1ns")
+    assert code == 6
+    assert "no request arrived" in err
+
+
+def test_a_request_longer_than_its_slab_is_refused(ask):
+    code, _, err = ask(*FEW, "--cache", "contiguous", "--max-sequence", "100")
+    assert code == 2
+    assert "is longer" in err
