@@ -98,7 +98,7 @@ def autoscale(file: Path, **given: Any) -> None:
     if found.question is not None:
         document = found.question.json(document)
     if given["output"] is not None:
-        write_answer(given["output"], document, given["force"], made_from([file], given))
+        write_answer(given["output"], document, given["force"], made_from([str(file)], given))
     if given["as_json"]:
         write_json(document)
     elif given["as_csv"]:

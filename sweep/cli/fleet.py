@@ -97,9 +97,10 @@ def fleet(files: tuple[str, ...], **given: Any) -> None:
         raise AskedForFailure("fleet: no fleet carries the traffic within the SLO; --require makes this a failure.")
 
 
-def made_from(files: Sequence[Path], given: Mapping[str, Any]) -> list[Path]:
-    """The files that an answer is made from, which it never replaces."""
-    return [*files, *(Path(given[name]) for name in ("traffic", "curve", "price_file") if given.get(name) is not None)]
+def made_from(files: Sequence[str], given: Mapping[str, Any]) -> list[Path]:
+    """The files that an answer is made from, which it never replaces; before a `=` stands a name."""
+    grids = [Path(text.partition("=")[2] or text) for text in files]
+    return [*grids, *(Path(given[name]) for name in ("traffic", "curve", "price_file") if given.get(name) is not None)]
 
 
 def write_answer(path: Path, answer: Any, force: bool, inputs: Sequence[Path]) -> None:
