@@ -149,13 +149,18 @@ def test_a_moved_bound_moves_the_largest_point(opened):
     assert page.best()["point"]["traffic_scale_permille"] == 1452
 
 
+def along(page, axis):
+    """Place on an axis -> the largest traffic of the grid with that value, None where there is none."""
+    return dict(page.run("return report.along(arguments[0]).map(([place, one]) => [place, one && one.scale])", axis))
+
+
 @pytest.mark.parametrize("name", ["h100", "choices", "10^8 cells"])
 def test_the_frontier_along_an_axis_is_the_largest_point_for_each_of_its_values(opened, name):
     page, grid = opened(name)
     for axis in grid.axes[1:-1]:
         if len(axis) < 2:
             continue
-        found = page.run("return report.along(arguments[0]).map((one) => one && one.scale)", axis.name)
+        found = along(page, axis.name)
         for place in {0, len(axis) // 2, len(axis) - 1}:
             best = best_of_grid(grid, {axis.name: axis.label(place)}).cell
             assert found[place] == (best and best.point["traffic_scale_permille"])
@@ -171,7 +176,7 @@ def test_a_grid_too_large_to_be_walked_is_searched_by_boxes(browser, tmp_path):
     assert path.stat().st_size < 300_000
     assert page.logs() == []
     assert page.best()["point"] == dict(best_of_grid(grid).cell.point)
-    found = page.run("return report.along('share').map((one) => one && one.scale)")
+    found = along(page, "share")
     for place in (0, 3, 15, 24):
         best = best_of_grid(grid, {"prefill_share_permille": grid.axes[0].label(place)}).cell
         assert found[place] == (best and best.point["traffic_scale_permille"])
@@ -240,6 +245,16 @@ def test_a_hostile_name_is_text(browser, tmp_path, mark):
     page.show("x=slots&y=traffic")
     field = page.run("return document.querySelector('#sliders input[type=text]').value")
     assert field == HOSTILE + mark.replace("\u202e", "\\u{202e}")
+
+
+def test_an_address_that_says_nonsense_is_passed_over(opened):
+    nonsense = "x=%E0%A4%A&y=%%&at.=5&at.slots=7&at.traffic=99999999999999999999&window=9.8.7.6&window=a.b.c.d&pin=1.2"
+    page, _ = opened(
+        "h100", f"{nonsense}&pin=999999999.1.1.1.1&slo.max_ttft_ms=-4&slo.none=3&show=<b>&front=along:z&=&x"
+    )
+    assert page.logs() == []
+    assert page.run("return [report.app.state.pins.length, Object.keys(report.app.state.slo).length]") == [0, 0]
+    assert page.run("return report.region().shown") == 4880
 
 
 def test_the_page_may_neither_load_nor_send(opened):

@@ -1,5 +1,7 @@
 // The frontier along an axis: for each of its values the largest traffic over all other axes, and that of the slice.
 
+const MOST_PLACES = 2000; // values of a long axis that the picture has
+
 class Along {
   constructor(app) {
     const { grid, state } = app;
@@ -7,32 +9,37 @@ class Along {
     this.app = app;
     this.axis = axis;
     this.count = grid.axes[axis].length;
+    this.places = ticked(this.count, MOST_PLACES);
     this.slice = this.ownCapacities();
-    this.whole = app.searches.along(axis); // null while it is sought; undefined for values that are not searched
-    this.points = every(this.count).reduce((points, place) => points.concat(this.pointOf(place)), []);
-    const most = this.points.reduce((high, { value }) => Math.max(high, value), Math.max(1, ...this.slice));
+    this.whole = app.searches.along(axis); // from places to configurations, null before any is known
+    this.points = this.whole === null ? this.slice : this.found();
+    const most = [...this.points, ...this.slice].reduce(
+      (high, { value }) => Math.max(high, value),
+      app.best?.scale ?? 1,
+    );
     this.range = { low: 0, high: most * 1.05 };
   }
 
   // The capacity for each value of the axis, the other axes as in the slice.
   ownCapacities() {
     const { grid, state } = this.app;
-    const places = every(this.count);
-    const region = state.index.map((place, axis) => (axis === this.axis ? places : [place]));
+    const region = state.index.map((place, axis) => (axis === this.axis ? this.places : [place]));
     const value = grid.evaluation(grid.under(boundsOf(state)), region).get(CAPACITY);
     const data = numbersOf(value);
-    return Array.from(places, (place) => data[value.offset + place * value.steps[this.axis]]);
+    return this.places.map((place, i) => this.point(place, data[value.offset + i * value.steps[this.axis]], null));
   }
 
-  // The point of a value of the axis: of the grid's best configuration with it; while that is sought, of the slice's.
-  pointOf(place) {
+  // The best configuration of the grid with each value of the axis that was searched.
+  found() {
+    const entries = [...this.whole].sort(([a], [b]) => a - b);
+    return entries.map(([place, best]) => this.point(place, best?.scale ?? 0, best?.index));
+  }
+
+  // A point of the picture; its configuration is the slice's with this value where no other one is given.
+  point(place, value, configuration) {
     const { index } = this.app.state;
-    const traffic = index.at(-1);
-    const found = this.whole?.[place];
-    const here = { position: this.across(place), place, index: index.with(this.axis, place) };
-    if (this.whole === null) return [{ ...here, value: this.slice[place] }];
-    if (found === undefined) return [];
-    return [found === null ? { ...here, value: 0 } : { ...here, value: found.scale, index: [...found.index, traffic] }];
+    const own = configuration ? [...configuration, index.at(-1)] : index.with(this.axis, place);
+    return { position: this.across(place), value, place, index: own };
   }
 
   get text() {
@@ -67,10 +74,8 @@ class Along {
   draw(view, context) {
     const { best, state } = this.app;
     const { area } = view;
-    const all = this.points.length === this.count;
-    const own = this.slice.map((value, place) => ({ position: this.across(place), value, place }));
-    this.line(view, context, own, [6, 4], styleOf("--soft"), true);
-    if (this.whole !== null) this.line(view, context, this.points, [], styleOf("--accent"), all);
+    this.line(view, context, this.slice, [6, 4], styleOf("--soft"));
+    if (this.whole !== null) this.line(view, context, this.points, [], styleOf("--accent"));
     const [x] = view.spot({ position: this.across(state.index[this.axis]), value: 0 });
     context.fillStyle = styleOf("--soft");
     context.fillRect(x - 0.5, area.top, 1, area.height);
@@ -78,11 +83,9 @@ class Along {
   }
 
   // A line through points that carry traffic, interrupted where one between them does not.
-  line(view, context, points, dash, colour, dense) {
-    const spots = points
-      .filter(({ value }) => value > 0)
-      .map((point) => ({ place: point.place, at: view.spot(point) }));
-    const joins = (k) => k > 0 && k < spots.length && (!dense || spots[k].place === spots[k - 1].place + 1);
+  line(view, context, points, dash, colour) {
+    const spots = points.flatMap((point, i) => (point.value > 0 ? [{ i, at: view.spot(point) }] : []));
+    const joins = (k) => k > 0 && k < spots.length && spots[k].i === spots[k - 1].i + 1;
     context.strokeStyle = colour;
     context.fillStyle = colour;
     context.lineWidth = dash.length ? 1.5 : 2.2;

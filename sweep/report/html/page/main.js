@@ -12,11 +12,17 @@ function interfaceOf(app) {
     region: () => ({ csv: csvOf(app.slice), shown: app.slice.masks.length }),
     show: (fragment) => app.read(fragment),
     best: () => app.best && { point: labelled(app.best) },
-    along: (name) => app.searches.along(placeOfAxis(name)),
+    along: (name) => [...app.searches.along(placeOfAxis(name))],
     pareto: () =>
       app.front.points.map(({ place }) => [app.front.series.one[place], app.front.series.two[place]].map(String)),
     check: () => app.check,
   };
 }
+
+// An error that nobody expected must not leave old figures looking right.
+window.addEventListener("error", ({ message }) => {
+  byId("alarm").hidden = false;
+  put("alarm", `This page has met an error and may show old figures; open it anew. (${message})`);
+});
 
 window.sweepReport = interfaceOf(new App(new Grid(JSON.parse(byId("data").textContent), KERNELS)));

@@ -58,7 +58,7 @@ class Slice {
     const { grid, state } = this;
     const ends = [0, grid.axes[state.x].length - 1, 0, grid.axes[state.y].length - 1];
     const wanted = state.window;
-    if (wanted === null || wanted[0] > wanted[1] || wanted[2] > wanted[3]) return ends;
+    if (wanted === null) return ends;
     return [wanted[0], Math.min(wanted[1], ends[1]), wanted[2], Math.min(wanted[3], ends[3])].map((place, i) =>
       Math.min(place, ends[i < 2 ? 1 : 3]),
     );

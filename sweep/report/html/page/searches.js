@@ -9,8 +9,8 @@ class Searches {
   constructor(app) {
     this.app = app;
     this.best = null;
-    this.fronts = null; // per axis and place the best configuration, null where none carries anything
-    this.alongs = new Map(); // the same of single axes, undefined at places that were not searched
+    this.fronts = null; // per axis a map from places to the best configuration there, null where none carries anything
+    this.alongs = new Map(); // the same by axis, of those that were looked at, where a walk is too long
     this.sought = null; // the axis whose values are being searched
     this.progress = "";
     this.milliseconds = 0;
@@ -54,9 +54,12 @@ class Searches {
     const { app, lengths } = this;
     app.turns.run("walk", walkConfigurations(app.grid, this.given), {
       done: ({ fronts }) => {
-        this.fronts = fronts.map(({ capacity, number }) =>
-          Array.from(capacity, (scale, i) => (scale > 0 ? { scale, index: placeOf(number[i], lengths) } : null)),
-        );
+        const bestAt = ({ capacity, number }, place) =>
+          capacity[place] > 0 ? { scale: capacity[place], index: placeOf(number[place], lengths) } : null;
+        this.fronts = fronts.map((front, axis) => {
+          const places = ticked(lengths[axis], MOST_PLACES);
+          return new Map(places.map((place) => [place, bestAt(front, place)]));
+        });
         this.progress = "";
         app.front.show();
       },
@@ -75,8 +78,8 @@ class Searches {
 
   // Of a grid too large to be walked: boxes for each value of the axis, of a long one for evenly chosen values.
   searchAlong(axis) {
-    const { app, alongs, lengths } = this;
-    const found = new Array(lengths[axis]).fill(undefined);
+    const { app, alongs } = this;
+    const found = new Map();
     let shown = 0;
     if (this.sought !== null) alongs.delete(this.sought); // it ends here, and begins anew when it is looked at again
     this.sought = axis;
@@ -98,11 +101,12 @@ class Searches {
 
   *alongSteps(axis, found) {
     const { lengths } = this;
-    const places = coarseFirst(ticked(lengths[axis], MOST_SEARCHED));
+    const own = this.best === null ? [] : [this.best.index[axis]];
+    const places = [...new Set([...own, ...coarseFirst(ticked(lengths[axis], MOST_SEARCHED))])];
     for (const [number, place] of places.entries()) {
       const from = lengths.map(() => 0).with(axis, place);
       const to = lengths.map((length) => length - 1).with(axis, place);
-      found[place] = (yield* searchBoxes(this.app.grid, this.given, from, to)).best;
+      found.set(place, (yield* searchBoxes(this.app.grid, this.given, from, to)).best);
       yield `${number + 1} of ${places.length} values`;
     }
   }

@@ -128,7 +128,8 @@ function takePin(grid, found, value) {
 
 function takeWindow(found, value) {
   const parts = value.split(".").map(Number);
-  if (parts.length === 4 && parts.every((part) => Number.isSafeInteger(part) && part >= 0)) found.window = parts;
+  const isPart = parts.length === 4 && parts.every((part) => Number.isSafeInteger(part) && part >= 0);
+  if (isPart && parts[0] <= parts[1] && parts[2] <= parts[3]) found.window = parts;
 }
 
 function takeFront(grid, found, value, axisOf) {
