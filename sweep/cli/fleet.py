@@ -83,12 +83,7 @@ def fleet(files: tuple[str, ...], **given: Any) -> None:
     day = None if best is None or wanted.curve is None else day_of(best, wanted.curve)
     answer = first.json(fleets_json(fleets, wanted.as_json(), day))
     if given["output"] is not None:
-        write_answer(
-            given["output"],
-            answer,
-            given["force"],
-            made_from([Path(text.partition("=")[2] or text) for text in files], given),
-        )
+        write_answer(given["output"], answer, given["force"], made_from(files, given))
     if given["as_json"]:
         write_json(answer)
     else:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--candidate",
     multiple=True,
     metavar="NAME=WEIGHTS[,KV]",
-    help="A candidate without a grid: bytes of its weights, and of a value in the KV cache: fp8=70GB,1.",
+    help="A candidate without a grid: bytes of its weights, and of a KV value or its type: fp8=70GB,1.",
 )
 @click.option("--delta", multiple=True, metavar="NAME=LOSS", help="The measured loss of a candidate.")
 @click.option(
@@ -88,6 +88,7 @@ def quantize(
     files = pairs("--scores", scores, "fp8=scores.csv", "candidate")
     largest, overrides = _number("--tolerance", tolerance), changes()
     _check_source(file, given, [("--by", by), ("--set or --axis", overrides), ("--slo", slo)])
+    _check_scores(files, [("--base", base), ("--lower-is-better", lower_is_better), ("--cautious", cautious)])
     scored = read_all_scores({name: str(path) for name, path in files.items()}, base, lower_is_better)
     question = None if file is None else asked(file, overrides, slo)
     name, found = (None, _candidates(given)) if question is None else candidates_of(question.grid, by)
@@ -111,6 +112,13 @@ def _check_source(file: Path | None, given: Mapping[str, object], of_grids: Sequ
         raise UsageFault("quantize: got neither a grid nor --candidate, wanted one of them; give one.")
     faults = [f"{option}: goes with a grid only; leave it out, or give a grid." for option, value in of_grids if value]
     if faults:
+        raise UsageFault(faults)
+
+
+def _check_scores(files: Mapping[str, object], of_scores: Sequence[tuple[str, object]]) -> None:
+    """Raise UsageFault where options about scores are given without any."""
+    faults = [f"{option}: goes with --scores only; add it, or leave this out." for option, value in of_scores if value]
+    if faults and not files:
         raise UsageFault(faults)
 
 
@@ -143,21 +151,36 @@ def _candidates(given: Mapping[str, int | str]) -> list[Candidate]:
     from sweep.calibrate.candidates import Candidate
     from sweep.grid.faults import FieldError
     from sweep.grid.fields import FIELDS
+    from sweep.hardware.quantization import REJECT_ALL
+    from sweep.units import UnitError
 
     found, faults = [], list[str]()
     for name, value in given.items():
+        if name == REJECT_ALL:
+            faults.append(f"--candidate {name}={value}: this name is the answer where none is served; take another.")
+            continue
         weights, comma, width = (part.strip() for part in str(value).partition(","))
         try:
             number = FIELDS["model", "weight_bytes"].integer(_plain(weights))
-            kv = FIELDS["model", "kv_bytes_per_value"].value(_plain(width)) if comma else None
-        except FieldError as error:
+            kv = _width(width) if comma else None
+        except (FieldError, UnitError) as error:
             faults.append(f"--candidate {name}={value}: {error}.")
             continue
-        assert not isinstance(kv, str)  # a ratio field holds nothing else
         found.append(Candidate(name, number, kv))
     if faults:
         raise UsageFault(faults)
     return found
+
+
+def _width(text: str) -> Fraction:
+    """Bytes of a KV value, by the names that `sweep memory --kv-dtype` takes or as a ratio."""
+    from sweep.hardware import width_of
+    from sweep.units import UnitError
+
+    width = width_of(text)
+    if width.scale_bytes:
+        raise UnitError(f"{width.name} has a scale per token and head beside its bytes; write bytes per value")
+    return width.bytes_per_value
 
 
 def _plain(text: str) -> int | str:
