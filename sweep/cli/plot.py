@@ -93,6 +93,7 @@ def plot(
     capacity  the largest traffic of each configuration
     limits    what limits that traffic; with a traffic (--at, --x, --y), there
     slack     units left under a bound; default: what stops the largest point
+    simulate  each bound: the audit beside a simulation of 2000 Poisson requests
 
     \b
     Keys of --json: pictures (file, kind, format, width_inches; of a map show, x,

@@ -160,6 +160,22 @@ def _frontier(wanted: Wanted) -> Drawing:
     return Drawing(lambda inches: draw_frontier(scene, inches), facts)
 
 
+def _simulate(wanted: Wanted) -> Drawing:
+    from sweep.query.explain import locate
+    from sweep.report.pictures.beside import beside_scene, draw_beside
+    from sweep.simulate.asked import Arrivals, simulated
+
+    cell = locate(wanted.asked.grid, wanted.ev, wanted.at).cell
+    comparison = simulated(cell, Arrivals())[1]
+    scene = beside_scene(cell, comparison, _notes(wanted.asked))
+    facts = {
+        "point": dict(cell.point),
+        "agreement": comparison.agreement,
+        "requests": comparison.summary.latencies.arrived,
+    }
+    return Drawing(lambda inches: draw_beside(scene, inches), facts)
+
+
 def _notes(asked: Asked) -> tuple[str, ...]:
     """The name of the grid, and under which bounds the picture holds where those are not the file's."""
     if not asked.slo:
@@ -189,6 +205,9 @@ KINDS: Mapping[str, Kind] = {
         "units left under one bound (--bound; default: the one that stops the largest point)",
         _SIDES | {"bound"},
         _slack,
+    ),
+    "simulate": Kind(
+        "each bound: the audit's figure beside what sweep simulate sees (2000 Poisson requests)", frozenset(), _simulate
     ),
 }
 """Every kind; one more is one entry."""
