@@ -33,7 +33,7 @@ _MOST_POINTS = 10_000
 _INCHES = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,3})?)( ?in)?")
 
 
-@click.command(cls=InOrder, short_help="Pictures for papers: region, frontier, capacity, limits, slack.")
+@click.command(cls=InOrder, short_help="Pictures for papers: region, frontier, capacity, simulate.")
 @click.argument("file", metavar="FILE.nc|GRID.toml", type=click.Path(path_type=Path, readable=False))
 @click.argument("kind", required=False, metavar=f"[{'|'.join(KINDS)}]", type=click.Choice(tuple(KINDS)))
 @click.option(
@@ -103,7 +103,6 @@ def plot(
     Examples:
       sweep plot h100.nc
       sweep plot h100.nc region --at traffic=1000 --y share -o region.svg
-      sweep plot h100.nc region --x slots --y chunk --show estimated_tpot_ms
       sweep plot h100.nc frontier --maximize traffic --minimize slots --width double
       sweep plot h100.nc slack --bound max_ttft_ms --slo max_ttft_ms=300 --format pdf
     """
