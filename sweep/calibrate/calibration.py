@@ -14,7 +14,7 @@ from sweep.calibrate.measured import Measured, Run, StepPoint
 from sweep.calibrate.origin import check_one_engine, check_unit
 from sweep.calibrate.points import steps_of
 from sweep.calibrate.pool import KvPool, pool_of
-from sweep.calibrate.step_time import StepTime, step_time_of, why_not
+from sweep.calibrate.step_time import StepTime, doubts_of, step_time_of, why_not
 from sweep.errors import InputFault, RefusedSize, UsageFault
 from sweep.records.wording import CLAIM
 from sweep.units import grouped, printable
@@ -128,6 +128,7 @@ def calibration(
     step_time = step_time_of(points, per_prefill_token_ns) if points else None
     if step_time is not None and step_time.stated:
         notes.append(f"a prefill token takes {grouped(per_prefill_token_ns or 0)} ns, as stated; it was not measured")
+    flags += [] if step_time is None else doubts_of(step_time)
     pool, doubts = pool_of([pool for file in files for pool in file.pools], kv_bytes_per_token, block_tokens)
     made, fewer = length_classes([one for file in files for one in file.lengths], classes)
     capacity = _capacity(files)

@@ -50,7 +50,8 @@ def read_text(path: str | Path) -> str:
         raise InputFault(f"{name}: cannot be read ({reason}); check that it is a readable file.") from None
     if len(data) > MAX_BYTES:
         raise RefusedSize(
-            f"{name}: larger than {grouped(MAX_BYTES)} bytes; save the run without per-token details, or cut the log."
+            f"{name}: larger than 64 MiB ({grouped(MAX_BYTES)} bytes), the limit of a measured file; "
+            f"save the run without per-token details, or cut the log."
         )
     return _decoded(name, data)
 

@@ -17,6 +17,9 @@ from sweep.units import grouped
 BOUNDS: Final = (10**15, 10**12, 10**12)
 """The largest coefficients that a grid takes, in ns (`grid.md`)."""
 
+FAR: Final = 10
+"""A point whose residual is more than this part of its step gets a remark."""
+
 MOST_SLOTS: Final = 10**6
 MOST_TOKENS: Final = 10**7
 """The largest batch and chunk of a grid."""
@@ -185,6 +188,28 @@ def why_not(step_time: StepTime) -> list[str]:
             "(max_concurrency 1), or one under load"
         )
     return clauses
+
+
+def doubts_of(step_time: StepTime) -> list[str]:
+    """What makes the fit doubtful, as clauses: a coefficient of 0, and points that it misses by far."""
+    zero = [name for name, value in zip(NAMES, step_time.fit.exact, strict=True) if value == 0]
+    found = [
+        f"{name} is 0: the points fit best without it, and no engine works for nothing; check them, or measure more"
+        for name in zero
+    ]
+    far = [
+        (abs(residual), point)
+        for point in step_time.fit.used
+        if (residual := step_time.residual_ns(point)) is not None and abs(residual) * FAR > point.step
+    ]
+    if far:
+        worst, point = max(far, key=lambda one: one[0] / one[1].step)
+        found.append(
+            f"{grouped(len(far))} of {grouped(len(step_time.fit.used))} points are more than a tenth of their step "
+            f"away from the fit, {point.where} by {milliseconds(worst)} of {milliseconds(point.step_ns)} ms; a step "
+            f"time that is linear in batch and prefill describes them badly"
+        )
+    return found
 
 
 _OR_STATE = ", or state what a prefill token takes with --per-prefill-token-ns"

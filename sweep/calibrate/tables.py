@@ -8,7 +8,7 @@ from typing import Final
 from sweep.calibrate.calibration import Calibration
 from sweep.calibrate.fit import NAMES
 from sweep.calibrate.pool import KvPool
-from sweep.calibrate.step_time import StepTime, milliseconds
+from sweep.calibrate.step_time import StepTime, milliseconds, why_not
 from sweep.errors import InputFault
 from sweep.units import grouped, printable
 
@@ -27,7 +27,7 @@ def step_time_table(calibration: Calibration) -> str:
     step_time = calibration.step_time
     if step_time is None or not any(value is not None for value in step_time.coefficients):
         raise InputFault(
-            ["the files give no coefficient of the step time, so there is no table to write.", *_sentences(calibration)]
+            ["the files give no coefficient of the step time, so there is no table to write.", *_reasons(calibration)]
         )
     lines = [*_origin(calibration, step_time), "[step_time]"]
     for name, value in zip(NAMES, step_time.coefficients, strict=True):
@@ -72,8 +72,12 @@ def _pool_bytes(pool: KvPool) -> str:
     return f", {' to '.join(ends)} bytes of a GPU"
 
 
-def _sentences(calibration: Calibration) -> list[str]:
-    return [f"{clause}." for clause in calibration.missing]
+def _reasons(calibration: Calibration) -> list[str]:
+    """Why there is no step time, without what else the files do not teach."""
+    if calibration.step_time is not None:
+        return [f"{clause}." for clause in why_not(calibration.step_time)]
+    others = ("token capacity:", "KV pool:", "request classes:", "classes by length:")
+    return [f"{clause}." for clause in calibration.missing if not clause.startswith(others)]
 
 
 def _toml(number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from sweep.cli.options import json_option
 from sweep.cli.output import progress, write, write_json, write_page
@@ -43,7 +44,9 @@ DEFAULT_CLASSES = 4
 @click.option("--name", default="traffic", show_default=True, metavar="ID", help="Call the classes ID-1, ID-2, …")
 @click.option("--toml", "as_toml", is_flag=True, help="Print the classes as [[class]] tables of a grid file.")
 @json_option
+@click.pass_context
 def traffic(
+    context: click.Context,
     trace: Path,
     format_: str | None,
     columns: str | None,
@@ -60,12 +63,15 @@ def traffic(
     --columns and --unit; plain or gzip, of any size. Rates stand side by side: sizing on the mean of bursty traffic
     is the classic error. Rows with 0 output tokens failed and are counted apart. Every figure is exact.
 
+    The tables of --toml replace the [[class]] tables of a grid: beside them the traffic would count twice.
+    `sweep init --traffic TRACE` writes a grid that has them.
+
     \b
     Examples:
       sweep traffic azure_llm_2023_conv.csv
       sweep traffic requests.csv --columns time=at,prompt=in,output=out --unit ms
       sweep traffic trace.jsonl.gz --classes 6 --level ten-seconds
-      sweep traffic BurstGPT_1.csv --classes 4 --level second --toml >> grid.toml
+      sweep traffic BurstGPT_1.csv --classes 4 --level second --toml > own.toml
       sweep traffic trace.jsonl --json | jq .prefix
     """
     from sweep.report.traffic import traffic_page
@@ -76,6 +82,7 @@ def traffic(
 
     if as_toml and as_json:
         raise UsageFault("--toml: --json is given too, and one of the two is printed; leave one out.")
+    _check_used(context, classes is not None or as_toml)
     named = columns_of(columns.split(",")) if columns is not None else None
     with progress("reading", silent=as_json or as_toml, unit="bytes") as step:
         facts = trace_facts(trace, format_, named, unit, step)
@@ -90,3 +97,18 @@ def traffic(
         write_json({**facts.as_json(), **made, "claim": CLAIM})
     else:
         write_page(traffic_page(facts, found, level))
+
+
+def _check_used(context: click.Context, makes_classes: bool) -> None:
+    """Refuse options about classes where none are made.
+
+    Raises:
+        UsageFault: naming each.
+    """
+    typed = [
+        f"--{name}" for name in ("level", "name") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if typed and not makes_classes:
+        raise UsageFault(
+            [f"{name}: goes with --classes or --toml only; add one of them, or leave it out." for name in typed]
+        )

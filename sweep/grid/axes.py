@@ -88,6 +88,12 @@ def find(
         faults.add(place, f"unknown field, the nearest known one is {ALIASES[name]}; write that.")
     elif target is None:
         faults.unknown(place, name, known_paths(class_ids, kinds), "field")
+    elif target.class_id is not None and f"{target.class_id}:1" in class_ids:
+        buckets = sum(one.startswith(f"{target.class_id}:") for one in class_ids)
+        ids = f"{target.class_id}:1" + (f" to {target.class_id}:{buckets}" if buckets > 1 else "")
+        field = target.path.rpartition(".")[2]
+        what = f"{target.class_id} has lengths, so its classes are its buckets, {ids}"
+        faults.add(place, f"{what}; write class.{target.class_id}:1.{field}, or that of another one.")
     elif target.class_id is not None and target.class_id not in class_ids:
         faults.unknown(place, name, known_paths(class_ids, kinds), "field (no class has this id)")
     else:

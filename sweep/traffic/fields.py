@@ -25,6 +25,7 @@ _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _CLOCK = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
+_FINER = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}\.[0-9]{10,}(?:Z|[+-][0-9:]{5})?")
 _WANTED_TOKENS = f"a whole number of tokens from 0 to {grouped(MAX_TOKENS)}"
 
 
@@ -88,6 +89,8 @@ def clock_ns(value: str, name: str) -> tuple[int, bool]:
     wanted = "a time such as 2023-11-16 18:17:03.9799600"
     fault = LineFault(f"{name}: got {shown(value)}, wanted {wanted}; correct or remove the row")
     if match is None:
+        if _FINER.fullmatch(value.strip(" \t")):
+            raise LineFault(f"{name}: got {shown(value)}, and at most 9 decimals of a second are read; cut the others")
         raise fault
     day_text, clock_text, fraction, zone = match.groups(default="")
     try:

@@ -141,6 +141,11 @@ def _check_roles(columns: Mapping[str, str]) -> None:
     if wrong:
         what = "unknown" if wrong[0] in columns and wrong[0] not in ROLES else "missing"
         raise UsageFault(f"--columns: {printable(wrong[0])} is {what}, wanted {_EXAMPLE}; give these three.")
+    names = list(columns.values())
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        roles = " and ".join(role for role in ROLES if columns[role] == twice)
+        raise UsageFault(f"--columns: {printable(twice)} is given for {roles}; name a column of its own for each.")
 
 
 def layout_of(

@@ -105,7 +105,9 @@ class Source:
         try:
             piece = self._stream.read(PIECE_BYTES)
         except EOFError:
-            self.faults.stop(self._line, "about here the gzip data ends before it is complete; get the whole file")
+            self.faults.stop(
+                self._line, "about here the gzip data ends, it is cut short or damaged; get the whole file again"
+            )
         except (gzip.BadGzipFile, zlib.error):
             self.faults.stop(self._line, "from about here on the gzip data is damaged; get the file again")
         except OSError as error:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sweep.calibrate.fit import fit
 from sweep.calibrate.measured import StepPoint
 from sweep.calibrate.squares import least_squares, predicted, rows_of, separated, solve
-from sweep.calibrate.step_time import step_time_of, why_not
+from sweep.calibrate.step_time import doubts_of, step_time_of, why_not
 from sweep.errors import InputFault
 
 
@@ -169,3 +169,10 @@ def test_points_without_a_short_common_denominator_are_rounded_finely():
     points = [replace(one, step=7_000_000 + 80_000 * one.batch + 30_000 * one.chunk) for one in points]
     found = step_time_of(points).fit.exact
     assert all(abs(got - wanted) * 10**6 < wanted for got, wanted in zip(found, (7e6, 8e4, 3e4), strict=True))
+
+
+def test_a_zero_and_a_point_far_from_the_fit_get_a_remark():
+    zero, far = doubts_of(step_time_of([point(1, 0, 10), point(2, 0, 20), point(3, 0, 60)]))
+    assert zero.startswith("base_ns is 0: ")
+    assert far.startswith("3 of 3 points are more than a tenth of their step away from the fit, x by ")
+    assert doubts_of(step_time_of([point(b, 0, (15 + b) * 10**6) for b in (1, 2, 4)])) == []

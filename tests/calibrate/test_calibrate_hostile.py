@@ -72,7 +72,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_parsed(tmp_path):
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    with pytest.raises(RefusedSize, match="larger than 67 108 864 bytes"):
+    with pytest.raises(RefusedSize, match=r"larger than 64 MiB \(67 108 864 bytes\)"):
         calibration([path])
 
 

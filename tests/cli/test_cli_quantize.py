@@ -88,7 +88,7 @@ def test_another_slo_changes_the_points_and_is_named(invoke):
         ([str(PRECISION), "--tolerance", "1", *STATED], "got a grid and --candidate"),
         (["--tolerance", "1", "--candidate", "a"], "--candidate a: wanted candidate=value"),
         (["--tolerance", "1", "--candidate", "a=much"], "--candidate a=much: got"),
-        (["--tolerance", "1", "--candidate", "a=1GB,x"], "--candidate a=1GB,x: got"),
+        (["--tolerance", "1", "--candidate", "a=1GB,x"], "--candidate a=1GB,x: write bytes per value"),
         (["--tolerance", "1", "--candidate", "a=-1"], "raise it"),
         (["--tolerance", "1", "--candidate", "a=1GB", "--candidate", "a=2GB"], "the candidate a is given twice"),
         (["--tolerance", "1", "--candidate", "a=1GB", "--delta", "b=1"], "--delta b: no candidate"),
@@ -108,8 +108,21 @@ def test_wrong_usage_is_one_sentence(invoke, args, words):
 
 def test_a_candidate_called_reject_all_is_refused(invoke):
     code, out, err = invoke("quantize", "--tolerance", "1", "--candidate", "reject_all=1GB")
-    assert (code, out) == (3, "")
-    assert "rename it" in err
+    assert (code, out) == (2, "")
+    assert "--candidate reject_all=1GB: this name is the answer where none is served; take another" in err
+
+
+def test_kv_types_have_their_usual_names(invoke):
+    args = ("--tolerance", "1", "--candidate", "a=1GB,fp8", "--candidate", "b=1GB,bf16", "--json")
+    found = json.loads(invoke("quantize", *args)[1])["candidates"]
+    assert [one["kv_bytes_per_value"] for one in found] == ["1", "2"]
+
+
+@pytest.mark.parametrize("option", [("--base", "x"), ("--cautious",), ("--lower-is-better",)])
+def test_options_about_scores_need_scores(invoke, option):
+    code, out, err = invoke("quantize", "--tolerance", "1", "--candidate", "a=1GB", "--delta", "a=0", *option)
+    assert (code, out) == (2, "")
+    assert f"{option[0]}: goes with --scores only" in err
 
 
 def test_faults_of_all_files_of_scores_come_at_once(invoke, tmp_path):

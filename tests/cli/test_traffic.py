@@ -181,6 +181,20 @@ def test_a_bar_on_a_terminal_and_nowhere_else(process, plain):
     assert "reading" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--name", "chat"], "--name: goes with --classes or --toml only"),
+        (["--level", "second"], "--level: goes with --classes or --toml only"),
+        (["--columns", "time=at,prompt=in,output=in"], "in is given for prompt and output; name a column of its own"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(invoke, plain, args, words):
+    code, out, err = invoke("traffic", plain.name, *COLUMNS, *args)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
 def test_help_has_examples(invoke):
     code, out, _ = invoke("traffic", "--help")
     assert code == 0

@@ -226,4 +226,4 @@ def test_faults_of_overrides_name_the_option():
         "--set class.chat:1.prompt_tokens=0: got 0"
     )
     (fault,) = faults_of(text, ("axis", "class.chat.prompt_tokens=[1, 2]"))
-    assert "the nearest known one is class.chat:" in fault
+    assert "chat has lengths, so its classes are its buckets, chat:1 to chat:5; write class.chat:1." in fault
