@@ -147,3 +147,11 @@ def test_the_formats_that_are_read_stand_in_the_help(invoke):
     assert max(map(len, lines(out))) <= 80
     for word in ("vLLM bench serve", "GuideLLM", "AIPerf", "SGLang", "Prometheus", "start-up log", "CSV of step times"):
         assert word in out
+
+
+def test_a_table_that_cannot_be_written_says_only_what_it_lacks(invoke, tmp_path):
+    (tmp_path / "one.csv").write_text("batch,chunk,step_ms\n8,0,23\n")
+    code, out, err = invoke("calibrate", "one.csv", "--toml")
+    assert (code, out) == (3, "")
+    assert "all points have the same batch and prefill" in err
+    assert not any(word in err for word in ("token capacity", "KV pool", "request classes"))

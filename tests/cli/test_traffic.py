@@ -200,3 +200,12 @@ def test_help_has_examples(invoke):
     assert code == 0
     assert out.count("sweep traffic ") >= 5
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_date_of_ten_decimals_says_how_many_are_read(invoke, tmp_path):
+    (tmp_path / "fine.csv").write_text(
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600001,10,10\n"
+    )
+    code, out, err = invoke("traffic", "fine.csv")
+    assert (code, out) == (3, "")
+    assert "at most 9 decimals of a second are read" in err
