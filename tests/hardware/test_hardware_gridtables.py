@@ -48,7 +48,7 @@ def cell_of(rows, chunk=128):
     return sweep.explain_grid(sweep.parse_grid(tables + BASE.format(contract=contract, chunk=chunk)))
 
 
-def check_same(ledger, memory, longest=None, chunk=128):
+def assert_same(ledger, memory, longest=None, chunk=128):
     cell = cell_of(grid_rows(ledger, memory, longest), chunk)
     cache = ledger.cache.stage_caches[0]
     per_token = sum([cache.growing_bytes_per_token, *(group.bytes_per_token for group in cache.bounded)])
@@ -79,7 +79,7 @@ def test_a_grid_has_the_same_pool_whatever_the_engine(replica, width, heads, res
         with pytest.raises(InputFault, match="does not fit"):
             grid_rows(ledger, memory, None)
         return
-    cell = check_same(ledger, memory)
+    cell = assert_same(ledger, memory)
     assert cell.bound("max_kv_bytes") == ledger.kv_pool_bytes - ledger.stages[0].held_back_bytes
 
 
@@ -90,7 +90,7 @@ def test_a_latent_cache_is_a_key_and_a_value_of_half_of_it(layers, latent, gpus,
     memory = StageMemory(10**9, 0)
     rows = {row.key: row for row in grid_rows(memory_ledger(cache, [memory], Fraction(1)), memory, None)}
 
-    check_same(memory_ledger(cache, [memory], Fraction(1)), memory)
+    assert_same(memory_ledger(cache, [memory], Fraction(1)), memory)
     assert rows["kv_heads"].value == 1
     assert rows["head_dim"].value == (latent // 2 if latent % 2 == 0 else latent)
 
@@ -102,7 +102,7 @@ def test_keys_and_values_of_different_widths_and_sizes():
         Cache((uniform_layers(3, 2, 128),), width_of("q8_0"), width_of("q4_0")),
         Cache((uniform_layers(3, 2, 128),), width_of("int8+4"), width_of("int8+4")),
     ):
-        check_same(memory_ledger(cache, [memory], Fraction(1)), memory)
+        assert_same(memory_ledger(cache, [memory], Fraction(1)), memory)
 
 
 def test_a_window_that_never_binds_is_no_window():
@@ -110,7 +110,7 @@ def test_a_window_that_never_binds_is_no_window():
     two, memory = width_of("2"), StageMemory(10**9, 0)
     ledger = memory_ledger(Cache((layers,), two, two, chunk_tokens=128), [memory], Fraction(1))
 
-    check_same(ledger, memory, longest=1_100)
+    assert_same(ledger, memory, longest=1_100)
     with pytest.raises(InputFault, match="stop growing"):
         grid_rows(ledger, memory, 2_000)
     with pytest.raises(InputFault, match="stop growing"):
@@ -127,7 +127,7 @@ def test_a_measured_pool_is_a_number_in_the_contract():
 
 def test_a_limit_in_tokens_is_held_back_in_bytes():
     two, memory = width_of("2"), StageMemory(10**9, 0)
-    check_same(
+    assert_same(
         memory_ledger(Cache((uniform_layers(3, 2, 64),), two, two), [memory], Fraction(1), max_cache_tokens=999), memory
     )
 
@@ -175,5 +175,5 @@ def test_layers_without_a_cache_are_left_out():
     two, memory = width_of("2"), StageMemory(10**9, 0)
     ledger = memory_ledger(Cache((layers,), two, two), [memory], Fraction(1))
 
-    check_same(ledger, memory)
+    assert_same(ledger, memory)
     assert next(row for row in grid_rows(ledger, memory, None) if row.key == "layers").note.startswith("1 more")
