@@ -102,7 +102,10 @@ class CapacityBounds:
 
     def __init__(self, ev: Evaluation) -> None:
         self._ev = ev
-        self._inputs, self._nodes = _needed(ev)
+        # A node's values may be given (`Evaluation.exchanged`): then it is an input.
+        self._nodes = [name for name in ev.needed([CAPACITY]) if name not in ev.inputs.arrays]
+        read = {name for node in self._nodes for name in ev.graph[node].inputs}
+        self._inputs = sorted(read & set(ev.inputs.arrays))
         self._columns = {
             name: (axis, Column(ev.inputs.arrays[name].reshape(-1)))
             for name in self._inputs
@@ -145,17 +148,6 @@ class CapacityBounds:
             if isinstance(ranges, Ranges)
         }
         return Evaluation(self._ev.graph, Inputs((2,), ends, {name: frozenset() for name in ends}))
-
-
-def _needed(ev: Evaluation) -> tuple[list[str], list[str]]:
-    """The inputs, and the nodes in order, that the capacity is made from."""
-    wanted, nodes = {CAPACITY}, []
-    for name in reversed(ev.graph):
-        if name in wanted and name not in ev.inputs.arrays:  # a node's values may be given (`Evaluation.exchanged`)
-            nodes.append(name)
-            wanted.update(ev.graph[name].inputs)
-    inputs = sorted(name for name in wanted if name in ev.inputs.arrays)
-    return inputs, nodes[::-1]
 
 
 def _as_kind(known: Ranges | Truths, kind: type) -> Ranges | Truths:

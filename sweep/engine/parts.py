@@ -61,8 +61,7 @@ def _cut(
     if cuts == 0 or cells < LEAST_PART_CELLS or tile.proven(names) or not _has_tame_cell(ev, region, names):
         yield region, tile
         return
-    best: tuple[int, int, int] | None = None
-    """Proven halves, length and number of the axis to cut."""
+    best: tuple[int, int, int] | None = None  # proven halves, length and number of the axis to cut
     for axis in axes:
         length = region[axis].stop - region[axis].start
         if length < 2:
